@@ -6,9 +6,11 @@ import gzip
 import random
 import shutil
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from tengen.coords import to_gtp
@@ -17,6 +19,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.export import export_network
 from tengen.evaluators.network_file import find_network, read_card
+from tengen.formats import leela_zero
 from tengen.formats.leela_zero import read_leela_zero
 from tengen.game import Game
 
@@ -153,6 +156,39 @@ def test_damaged_files(weights: Path, tmp_path: Path, spoil: object, message: st
     bad.write_bytes(spoil(gzip.decompress(weights.read_bytes())))  # type: ignore[operator]
     with pytest.raises(NetworkError, match=message):
         read_leela_zero(bad)
+
+
+def test_a_small_file_of_many_lines_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    path = tmp_path / "net.txt.gz"
+    path.write_bytes(gzip.compress(b"1\n" * (1 << 20)))
+    tracemalloc.start()
+    with pytest.raises(NetworkError, match="more than 256 blocks"):
+        read_leela_zero(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 6 << 20
+
+
+def test_too_many_weights_are_refused(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    total = sum(values.size for values in read_leela_zero(weights).weights.values())
+    monkeypatch.setattr(leela_zero, "_MAX_WEIGHTS", total - 1)
+    with pytest.raises(NetworkError, match="weights, which no network of Leela Zero has"):
+        read_leela_zero(weights)
+
+
+def test_a_name_that_leaves_the_working_folder(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name is that on the card, which anyone may have written."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    network = tmp_path / "net.onnx"
+    for name in ("../net", "/tmp/net"):
+        card = read_card(find_network(weights)).model_copy(update={"name": name})
+        model = onnx.load(find_network(weights))
+        onnx.helper.set_model_props(model, card.metadata())
+        onnx.save(model, network)
+        with pytest.raises(NetworkError, match="--out"):
+            export_network(network, "leela-zero")
+    assert list(tmp_path.rglob("*")) == [tmp_path / "here", network]
 
 
 def test_only_what_the_format_can_express(tmp_path: Path) -> None:

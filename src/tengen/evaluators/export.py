@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from tengen.disk import write_whole
+from tengen.disk import file_name, write_whole
 from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 
@@ -19,14 +19,14 @@ EXPORT_SUFFIXES = {"leela-zero": ".txt.gz", "katago": ".bin.gz"}
 def export_network(path: Path, form: str, out: Path | None = None) -> Path:
     """Write the network file `path` in this format, as `out` or in the working folder under the network's name.
 
-    A file that ends with .gz is compressed. Returns the file. Raises NetworkError for an unknown format, and for a
-    network that the format cannot express.
+    A file that ends with .gz is compressed. Returns the file. Raises NetworkError for an unknown format, for a network
+    that the format cannot express, and without `out` for a name that cannot name a file.
     """
     if form not in EXPORT_SUFFIXES:
         raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
     card = read_card(path)
     write = _WRITERS[form](load_onnx(path), card)
-    target = out or Path(card.name + EXPORT_SUFFIXES[form])
+    target = out or _named(card.name, path, form)
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(target) as temporary, temporary.open("wb") as file:
         if target.suffix == ".gz":
@@ -36,6 +36,16 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
         else:
             write(file)
     return target
+
+
+def _named(name: str, path: Path, form: str) -> Path:
+    """The file in the working folder for a network of this name."""
+    try:
+        return Path(file_name(name) + EXPORT_SUFFIXES[form])
+    except ValueError:
+        raise NetworkError(
+            f"{path} calls its network {name!r}, which cannot name a file: give one with --out"
+        ) from None
 
 
 def _leela_zero(network: Any, card: Card) -> Callable[[IO[bytes]], None]:

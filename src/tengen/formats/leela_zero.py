@@ -40,7 +40,10 @@ PLANE_SETS = {
 }
 """The plane sets with Leela Zero's information; for each the places of Leela Zero's planes."""
 
-_MAX_LINE, _MAX_BLOCKS = 1 << 28, 256
+_MAX_LINE, _MAX_BLOCKS = 1 << 25, 256
+_MAX_WEIGHTS = 200_000_000
+"""Four times those of 40 blocks of 256 filters."""
+_HEAD_LINES, _BLOCK_LINES = 18, 8  # 4 at the start of the tower and 14 for the heads
 _OPSET = 17
 
 
@@ -239,6 +242,7 @@ def _read(lines: Iterator[bytes], path: Path) -> LeelaZeroModel:
     if first not in (b"1", b"2"):
         raise NetworkError(f"{path} has no weights of Leela Zero: its first line is {first[:20]!r}, not 1 or 2")
     rows: list[Floats] = []
+    weights_read = 0
     for number, line in enumerate(lines, 2):
         try:
             row = np.array(line.split(), np.float32)
@@ -247,9 +251,14 @@ def _read(lines: Iterator[bytes], path: Path) -> LeelaZeroModel:
         if not np.isfinite(row).all():
             raise NetworkError(f"{path}, line {number}: a weight is infinite or no number")
         rows.append(row)
-    # A tower has 4 lines at the start, 8 a block, and 14 for the heads.
-    blocks, rest = divmod(len(rows) - 18, 8)
-    if rest or not 0 <= blocks <= _MAX_BLOCKS:
+        weights_read += row.size
+        if len(rows) > _HEAD_LINES + _BLOCK_LINES * _MAX_BLOCKS or weights_read > _MAX_WEIGHTS:
+            raise NetworkError(
+                f"{path}, line {number}: more than {_MAX_BLOCKS} blocks or {_MAX_WEIGHTS:,} weights, which no network "
+                "of Leela Zero has"
+            )
+    blocks, rest = divmod(len(rows) - _HEAD_LINES, _BLOCK_LINES)
+    if rest or blocks < 0:
         raise NetworkError(f"{path} has {len(rows) + 1} lines, expected 19 and 8 for each block; it may be cut short")
     filters, planes = len(rows[1]), len(rows[0]) // (9 * max(len(rows[1]), 1))
     if planes not in (PLANES - 1, PLANES):
