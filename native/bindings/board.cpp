@@ -26,7 +26,6 @@ namespace {
 
 // Moves and stones in a store: the point, with bit 15 set for White.
 using Codes = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-constexpr std::uint16_t kWhiteBit = 0x8000;
 
 std::span<const std::uint16_t> items(const Codes& codes) { return {codes.data(), codes.size()}; }
 
@@ -55,11 +54,11 @@ void play(Game& game, int point, std::optional<int> color, bool tolerant) {
 std::pair<int, std::string> play_moves(Game& game, const Codes& codes) {
     int played = 0;
     for (const auto code : items(codes)) {
-        const Color color = Color(code >= kWhiteBit);
-        const int point = code & ~kWhiteBit;
+        const Color color = move_color(code);
+        const Point point = move_point(code);
         const Legality legal = game.legality(point, color);
         if (legal != Legality::legal) return {played, std::string(reason(legal))};
-        game.play(static_cast<Point>(point), color);
+        game.play(point, color);
         ++played;
     }
     return {played, ""};
@@ -99,9 +98,7 @@ std::vector<std::pair<int, int>> move_list(const std::vector<Move>& moves) {
 
 auto move_codes(const Game& game) {
     auto codes = new_array<std::uint16_t>(game.moves().size());
-    std::ranges::transform(game.moves(), codes.data(), [](const Move& move) {
-        return static_cast<std::uint16_t>(move.point | (move.color == Color::white ? kWhiteBit : 0));
-    });
+    std::ranges::transform(game.moves(), codes.data(), stored);
     return codes;
 }
 

@@ -6,6 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
+#include <mutex>
 #include <tuple>
 
 #include "bindings/convert.h"
@@ -30,49 +32,55 @@ RecordedGame recorded(int size, const In<std::uint16_t>& black, const In<std::ui
     return {size, {black.data(), black.size()}, {white.data(), white.size()}, {moves.data(), moves.size()}};
 }
 
-Figures learn(LinearTrainer& trainer, int size, In<std::uint16_t> black, In<std::uint16_t> white,
-              In<std::uint16_t> moves, float rate) {
-    const nb::gil_scoped_release release;
-    return figures(trainer.learn(recorded(size, black, white, moves), rate));
+// Every call releases the GIL and takes the lock.
+class LockedTrainer {
+  public:
+    template <class F>
+    auto with(F f) {
+        const nb::gil_scoped_release release;
+        const std::lock_guard lock(mutex_);
+        return f(trainer_);
+    }
+
+  private:
+    LinearTrainer trainer_;
+    std::mutex mutex_;
+};
+
+Figures learn(LockedTrainer& self, int size, In<std::uint16_t> black, In<std::uint16_t> white, In<std::uint16_t> moves,
+              float rate) {
+    return self.with(
+        [&](LinearTrainer& trainer) { return figures(trainer.learn(recorded(size, black, white, moves), rate)); });
 }
 
-Figures judge(const LinearTrainer& trainer, int size, In<std::uint16_t> black, In<std::uint16_t> white,
-              In<std::uint16_t> moves, std::size_t ply) {
+Figures judge(LockedTrainer& self, int size, In<std::uint16_t> black, In<std::uint16_t> white, In<std::uint16_t> moves,
+              std::size_t ply) {
     if (ply >= moves.size())
         throw nb::value_error(("no move " + std::to_string(ply) + " in " + std::to_string(moves.size())).c_str());
-    const nb::gil_scoped_release release;
-    return figures(trainer.judge(recorded(size, black, white, moves), static_cast<int>(ply)));
+    return self.with([&](LinearTrainer& trainer) {
+        return figures(trainer.judge(recorded(size, black, white, moves), static_cast<int>(ply)));
+    });
 }
 
-Floats copy_of(std::span<const float> values) {
-    auto array = new_array<float>(values.size());
-    std::ranges::copy(values, array.data());
+// What `values` gives of the trainer, a number for each feature.
+template <class T, class F>
+auto copy_of(LockedTrainer& self, F values) {
+    auto array = new_array<T>(kFeatures);
+    self.with([&](LinearTrainer& trainer) { std::ranges::copy(std::invoke(values, trainer), array.data()); });
     return array;
 }
 
-void restore(LinearTrainer& trainer, In<float> weights, In<float> squares) {
+void restore(LockedTrainer& self, In<float> weights, In<float> squares) {
     if (weights.size() != kFeatures || squares.size() != kFeatures)
         throw nb::value_error(("weights and squares must hold " + std::to_string(kFeatures) + " numbers").c_str());
-    std::copy_n(weights.data(), kFeatures, trainer.weights().data());
-    std::copy_n(squares.data(), kFeatures, trainer.squares().data());
-}
-
-auto steps(const LinearTrainer& trainer) {
-    const auto values = trainer.steps();
-    auto array = new_array<std::int8_t>(values.size());
-    std::ranges::copy(values, array.data());
-    return array;
-}
-
-// The two last moves of a game, as the policy takes them.
-std::array<Point, 2> last_two(const Game& game) {
-    const auto& moves = game.moves();
-    const auto back = [&](std::size_t n) { return moves.size() >= n ? moves[moves.size() - n].point : kNoPoint; };
-    return {back(1), back(2)};
+    self.with([&](LinearTrainer& trainer) {
+        std::copy_n(weights.data(), kFeatures, trainer.weights().data());
+        std::copy_n(squares.data(), kFeatures, trainer.squares().data());
+    });
 }
 
 std::vector<std::pair<int, std::vector<Feature>>> features_of(const Game& game) {
-    const auto [last, before] = last_two(game);
+    const auto [last, before] = last_two(game.moves());
     const MoveFeatures found = move_features(game.board(), game.to_play(), last, before);
     std::vector<std::pair<int, std::vector<Feature>>> result;
     for (std::size_t i = 0; i < found.points.size(); ++i)
@@ -129,14 +137,16 @@ void register_linear(nb::module_& m) {
     m.def("linear_features", features_of, "game"_a, "Of each move that the linear policy may make: its features.");
     m.def("playout_weights", playout_weights, "game"_a, "policy"_a,
           "What a playout policy gives each legal move: float32 [size * size + 1], of any scale.");
-    nb::class_<LinearTrainer>(m, "LinearTrainer", "Learns the weights of the linear playout policy from games.")
+    nb::class_<LockedTrainer>(m, "LinearTrainer", "Learns the weights of the linear playout policy from games.")
         .def(nb::init<>())
         .def("learn", learn, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),
              "moves"_a.noconvert(), "rate"_a, "Learn from a game: (positions, top-1 hits, top-5 hits, sum of losses).")
         .def("judge", judge, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),
              "moves"_a.noconvert(), "ply"_a, "Predict one move of a game, as learn() counts it.")
-        .def("weights", [](LinearTrainer& t) { return copy_of(t.weights()); })
-        .def("squares", [](LinearTrainer& t) { return copy_of(t.squares()); })
+        .def("weights", [](LockedTrainer& t) { return copy_of<float>(t, &LinearTrainer::weights); })
+        .def("squares", [](LockedTrainer& t) { return copy_of<float>(t, &LinearTrainer::squares); })
         .def("restore", restore, "weights"_a.noconvert(), "squares"_a.noconvert())
-        .def("steps", steps, "The weights as a file holds them: int8.");
+        .def(
+            "steps", [](LockedTrainer& t) { return copy_of<std::int8_t>(t, &LinearTrainer::steps); },
+            "The weights as a file holds them: int8.");
 }

@@ -19,8 +19,6 @@ namespace tengen::bindings {
 
 namespace {
 
-constexpr int kMaxThreads = 256;
-
 void check_playouts(int playouts) {
     if (playouts < 1) throw nb::value_error(("playouts must be 1 or more, not " + std::to_string(playouts)).c_str());
 }
@@ -60,9 +58,7 @@ long run_some(const Game& game, const PlayoutPolicy& policy, int playouts, std::
 
 long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std::string& policy, int threads) {
     check_playouts(playouts);
-    if (threads < 1 || threads > kMaxThreads)
-        throw nb::value_error(
-            ("threads must be 1 to " + std::to_string(kMaxThreads) + ", not " + std::to_string(threads)).c_str());
+    to_threads(threads);
     const auto player = playout_policy(policy);
     const Game copy = game;
     const nb::gil_scoped_release release;

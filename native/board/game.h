@@ -15,6 +15,14 @@ struct Move {
     friend bool operator==(const Move&, const Move&) = default;
 };
 
+// A stored move: the point, with a bit set for White.
+inline constexpr std::uint16_t kWhiteBit = 0x8000;
+constexpr std::uint16_t stored(Move move) {
+    return static_cast<std::uint16_t>(move.point | (move.color == Color::white ? kWhiteBit : 0));
+}
+constexpr Color move_color(std::uint16_t code) { return code & kWhiteBit ? Color::white : Color::black; }
+constexpr Point move_point(std::uint16_t code) { return static_cast<Point>(code & (kWhiteBit - 1)); }
+
 // How far back a game keeps the stones of past positions, in moves.
 inline constexpr int kPastBoards = 7;
 

@@ -18,9 +18,6 @@ namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-Color move_color(std::uint16_t move) { return move >> 15 ? Color::white : Color::black; }
-Point move_point(std::uint16_t move) { return static_cast<Point>(move & 0x7fff); }
-
 [[noreturn]] void refuse(const Sample& sample, const std::string& what) {
     throw std::invalid_argument("row " + std::to_string(sample.row) + " is no game: " + what);
 }

@@ -1,7 +1,10 @@
 #include "playout/linear.h"
 
+#include <filesystem>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
+#include <unordered_map>
 
 #include "playout/linear_moves.h"
 
@@ -9,10 +12,17 @@ namespace tengen {
 
 namespace {
 
+// The weights of a file that some policy still uses, as the file was when they were read.
+struct Loaded {
+    std::weak_ptr<const LinearWeights> weights;
+    std::filesystem::file_time_type written;
+};
+
 struct Shelf {
     std::mutex lock;
     std::string path;
     std::shared_ptr<const LinearWeights> standard;
+    std::unordered_map<std::string, Loaded> others;
 };
 
 Shelf& shelf() {
@@ -24,13 +34,24 @@ std::shared_ptr<const LinearWeights> load(const std::string& path) {
     return std::make_shared<const LinearWeights>(read_linear_weights(path));
 }
 
-// The last move and the one before it.
+// Reads a file only where nobody has its weights yet. Needs the lock.
+std::shared_ptr<const LinearWeights> shared(Shelf& known, const std::string& path) {
+    std::error_code missing;  // then load() says what is wrong
+    const auto written = std::filesystem::last_write_time(path, missing);
+    if (const auto found = known.others.find(path); found != known.others.end() && found->second.written == written)
+        if (auto weights = found->second.weights.lock(); weights && !missing) return weights;
+    auto weights = load(path);
+    std::erase_if(known.others, [](const auto& other) { return other.second.weights.expired(); });
+    known.others[path] = {weights, written};
+    return weights;
+}
+
+}  // namespace
+
 std::array<Point, 2> last_two(std::span<const Move> moves) {
     const std::size_t count = moves.size();
     return {count > 0 ? moves[count - 1].point : kNoPoint, count > 1 ? moves[count - 2].point : kNoPoint};
 }
-
-}  // namespace
 
 int LinearPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
                        PlayoutTrace* trace) const {
@@ -79,8 +100,8 @@ std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name, float 
         if (!known.standard) known.standard = load(known.path);
         return std::make_shared<const LinearPolicy>(known.standard, temperature);
     }
-    return std::make_shared<const LinearPolicy>(load(std::string(name.substr(std::string_view("linear:").size()))),
-                                                temperature);
+    return std::make_shared<const LinearPolicy>(
+        shared(known, std::string(name.substr(std::string_view("linear:").size()))), temperature);
 }
 
 }  // namespace tengen

@@ -9,6 +9,9 @@
 
 namespace tengen {
 
+// The last move and the one before it.
+std::array<Point, 2> last_two(std::span<const Move> moves);
+
 // Draws each move in proportion to e to the sum of its features' weights (linear_features.h), among the moves that are
 // legal by simple ko without suicide and fill no own true eye; a pass only where there is none.
 class LinearPolicy final : public PlayoutPolicy {
@@ -32,7 +35,8 @@ class LinearPolicy final : public PlayoutPolicy {
 };
 
 // The native code does not know where the weights of the package lie: `linear` is the file named here, read when the
-// policy is first asked for; "linear:PATH" is any other file. Python names the file when tengen is imported.
+// policy is first asked for; "linear:PATH" is any other file, read once while its weights are in use and the file is as
+// it was. Python names the file when tengen is imported.
 void set_linear_path(std::string path);
 bool has_linear_path();
 

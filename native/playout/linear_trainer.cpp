@@ -16,9 +16,6 @@ constexpr float kFirstSquare = 1e-6f;  // so that the first step is of the size 
 constexpr float kNegligible = 1e-4f;   // gradients below it are left out: most moves of most positions
 constexpr double kImpossible = 1e-12;  // the probability taken for a move that the policy never makes
 
-Color move_color(std::uint16_t move) { return move >> 15 ? Color::white : Color::black; }
-Point move_point(std::uint16_t move) { return static_cast<Point>(move & 0x7fff); }
-
 }  // namespace
 
 // A game on its way, with the patterns of all points for both sides.

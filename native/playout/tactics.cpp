@@ -1,38 +1,9 @@
 #include "playout/tactics.h"
 
-#include <algorithm>
-
+#include "board/capture_reader.h"
 #include "board/ladder.h"
 
 namespace tengen {
-
-namespace {
-
-// Whether a connected shape of up to six stones leaves its captor one eye at most, if he has to take it: one or two
-// stones, three, four as a square or a T, five as a cross or a square with a tail, six as a square with two tails at
-// the same corner.
-bool leaves_one_eye(const Board& board, const PointSet& shape) {
-    int edges = 0, highest = 0;
-    shape.for_each([&](Point p) {
-        int degree = 0;
-        for (const Point n : board.neighbors(p)) degree += shape.contains(n);
-        edges += degree;
-        highest = std::max(highest, degree);
-    });
-    edges /= 2;
-    switch (shape.count()) {
-        case 4:
-            return highest == 3 || edges == 4;
-        case 5:
-            return highest == 4 || (edges == 5 && highest == 3);
-        case 6:
-            return edges == 6 && highest == 4;
-        default:
-            return true;
-    }
-}
-
-}  // namespace
 
 bool is_self_atari(const Board& board, Point p, Color color) {
     int open = 0;
@@ -60,7 +31,7 @@ bool is_useful_self_atari(const Board& board, Point p, Color color) {
     if (last == kNoPoint) return false;
     for (const Point n : board.neighbors(last))
         if (board.at(n) != opponent(color) && !shape.contains(n)) return false;
-    return leaves_one_eye(board, shape);
+    return is_killing_shape(board.table(), shape);
 }
 
 void add_saves(Board& board, Point stone, int nodes, Choices& choices) {

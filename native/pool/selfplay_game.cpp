@@ -18,10 +18,6 @@ constexpr float kFractionScale = 10000;  // the sum of weights that are recorded
 constexpr float kMinPrior = 0x1p-32f;    // for the logarithm of a prior that a node keeps as 0
 constexpr float kSampled = 0.1f;         // temperature below which Gumbel search plays what it chose
 
-std::uint16_t stored(Move move) {
-    return static_cast<std::uint16_t>(move.point | (move.color == Color::white ? kWhiteBit : 0));
-}
-
 // KL(target || policy) in nats, of weights by point.
 float surprise(std::span<const float> weights, std::span<const float> policy) {
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);

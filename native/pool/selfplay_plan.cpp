@@ -31,14 +31,14 @@ Game start_of(const GamePlan& plan) {
     at_least(plan.opening_moves, 0, "opening_moves");
     Game game(plan.size, plan.rules, plan.komi);
     for (std::size_t i = 0; i < plan.start.size(); ++i) {
-        const int point = plan.start[i] & (kWhiteBit - 1);
-        const Color color = plan.start[i] & kWhiteBit ? Color::white : Color::black;
+        const Point point = move_point(plan.start[i]);
+        const Color color = move_color(plan.start[i]);
         require(!game.is_over(), "the start of game " + std::to_string(plan.index) + " goes on after its end");
         const Legality legality = game.legality(point, color);
         require(legality == Legality::legal, "move " + std::to_string(i + 1) + " of the start of game " +
                                                  std::to_string(plan.index) + " is not legal at point " +
                                                  std::to_string(point) + ": " + std::string(reason(legality)));
-        game.play(static_cast<Point>(point), color);
+        game.play(point, color);
     }
     require(!game.is_over(), "the start of game " + std::to_string(plan.index) + " is a finished game");
     return game;

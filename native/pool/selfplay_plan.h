@@ -10,8 +10,6 @@
 
 namespace tengen {
 
-inline constexpr std::uint16_t kWhiteBit = 0x8000;  // of a stored move that White played; the low bits are the point
-
 // All that makes one game differ from the others.
 struct GamePlan {
     std::int64_t index = 0;

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import lzma
+import os
+import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -295,3 +298,42 @@ def test_setup_stones_count_and_passes_teach_nothing() -> None:
     assert trainer.judge(9, black, NONE, moves, 1) == (0, 0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="a stone on point 20"):
         trainer.learn(9, black, NONE, np.array([20], np.uint16), 0.1)
+
+
+def test_weights_in_use_are_read_again_only_where_the_file_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "weights.playout"
+    shutil.copy(Path(tengen.__file__).parent / "nets" / "linear-tygem.playout", path)
+    params = _native.SearchParams()
+    params.priors = params.playout = f"linear:{path}"
+    params.playouts = 1
+    used = _native.Search(params, 1)
+    times = path.stat()
+    path.write_bytes(b"another file")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    _native.Search(params, 1)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10**9))
+    with pytest.raises(ValueError, match="no file of linear playout weights"):
+        _native.Search(params, 1)
+    path.unlink()
+    with pytest.raises(ValueError, match="cannot be read"):
+        _native.Search(params, 1)
+    del used
+
+
+def test_a_trainer_serves_one_thread_at_a_time() -> None:
+    """Threads that learn the same game give the weights of one that learns it as often."""
+    (moves,) = real_games(1)
+    alone, shared = _native.LinearTrainer(), _native.LinearTrainer()
+
+    def learn(trainer: _native.LinearTrainer, times: int) -> None:
+        for _ in range(times):
+            trainer.learn(19, NONE, NONE, moves, 0.05)
+            trainer.judge(19, NONE, NONE, moves, 50)
+
+    learn(alone, 12)
+    threads = [threading.Thread(target=learn, args=(shared, 4)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(alone.weights(), shared.weights())
