@@ -120,6 +120,8 @@ void check_edge(int edge, int size) {
     if (edge < size)
         throw std::invalid_argument("edge " + std::to_string(edge) + " is too small for a board of " +
                                     std::to_string(size));
+    if (edge > kMaxEdge)
+        throw std::invalid_argument("edge " + std::to_string(edge) + " is more than " + std::to_string(kMaxEdge));
 }
 
 void encode_game(std::string_view name, const Game& game, int symmetry, int edge, Out<float, 3> planes,
@@ -131,8 +133,9 @@ void encode_game(std::string_view name, const Game& game, int symmetry, int edge
     check_shape(planes, "planes", {set.planes.size(), width, width});
     check_shape(scalars, "scalars", {set.scalars.size()});
     check_shape(mask, "mask", {width, width});
+    const Game copy = game;  // another thread may play on meanwhile
     nb::gil_scoped_release release;
-    encode(set, game, symmetry, edge, planes.data(), scalars.data(), mask.data(), ranks);
+    encode(set, copy, symmetry, edge, planes.data(), scalars.data(), mask.data(), ranks);
 }
 
 std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, const In<std::int64_t>& shard,

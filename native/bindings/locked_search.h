@@ -56,6 +56,7 @@ inline void check_leaf_arrays(const PlaneSet& set, const Array<float, 4>& planes
             "limit is more than the arrays have rows");
     require(mask.shape(2) == edge && planes.shape(2) == edge && planes.shape(3) == edge,
             "planes and mask must be square and of one edge");
+    require(edge <= kMaxEdge, "the edge of the arrays is too large");
     require(planes.shape(1) == set.planes.size() && scalars.shape(1) == set.scalars.size(),
             "planes or scalars do not fit the plane set");
 }
@@ -79,6 +80,7 @@ inline Results leaf_results(const Array<const float, 2>& policy, const Array<con
     const std::size_t area = edge * edge;
     require(area == width || area + 1 == width,
             "policy must have edge * edge + 1 columns, or edge * edge without pass");
+    require(edge <= kMaxEdge, "the edge of the results is too large");
     require(policy.shape(0) >= n && value.size() >= n && (!score || score->size() >= n) &&
                 (!ownership || ownership->shape(0) >= n) &&
                 std::ranges::all_of(optional, [&](const auto& column) { return column.second.size() >= n; }),

@@ -39,7 +39,8 @@ void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allo
     const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
     std::vector<MoveRestriction> made;
     for (const Restriction& restriction : restrictions) made.push_back(to_restriction(game.board(), restriction));
-    self.with([&](Search& search) { search.set_root(game, allowed, avoided, made); });
+    const Game copy = game;  // another thread may play on meanwhile
+    self.with([&](Search& search) { search.set_root(copy, allowed, avoided, made); });
 }
 
 int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,

@@ -14,8 +14,7 @@ Layout::Layout(int size, int symmetry, int edge) : points_(size * size), edge_(e
     // Every symmetry is affine, so three points tell where all the others go.
     const int origin = place(0), right = place(1) - origin, down = place(static_cast<Point>(size)) - origin;
     for (int row = 0, p = 0; row < size; ++row)
-        for (int column = 0; column < size; ++column)
-            at_[p++] = static_cast<std::int16_t>(origin + row * down + column * right);
+        for (int column = 0; column < size; ++column) at_[p++] = origin + row * down + column * right;
 }
 
 void encode(const PlaneSet& set, FeatureContext& context, const Layout& layout, float* planes, float* scalars,

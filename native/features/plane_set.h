@@ -11,6 +11,8 @@
 
 namespace tengen {
 
+inline constexpr int kMaxEdge = 1 << 15;  // of a tensor, whose area must fit an int
+
 // The index of each point of a board of `size`, turned by `symmetry`, in a row-major tensor of `edge` >= size. The
 // board is at the top-left of the tensor. The index is also the policy index of the point; pass is edge * edge.
 class Layout {
@@ -23,7 +25,7 @@ class Layout {
 
   private:
     int points_, edge_;
-    std::array<std::int16_t, kMaxPoints> at_;
+    std::array<std::int32_t, kMaxPoints> at_;
 };
 
 // Sets the values of one plane by the points of the board. A plane is 0 where nothing is set.

@@ -1,5 +1,7 @@
 // The plane sets of Golois (Cazenave): `golois8`, `golois21` and `golois31`, which is `golois21` with komi.
 // docs/reference/planes.md says what each plane means.
+#include <cmath>
+
 #include "features/plane_parts.h"
 
 namespace tengen {
@@ -34,8 +36,9 @@ auto all_with(int liberties, bool or_more) {
 
 // All points if White's komi, cut to whole points, is that number.
 auto komi(int points) {
-    return
-        [=](FeatureContext& f) { return static_cast<int>(f.game.komi()) == points ? f.board.table().all : PointSet(); };
+    return [=](FeatureContext& f) {
+        return std::trunc(f.game.komi()) == static_cast<float>(points) ? f.board.table().all : PointSet();
+    };
 }
 
 void add_boards(PlaneSet& set, int boards) {

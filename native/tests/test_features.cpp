@@ -96,15 +96,16 @@ TEST(a_ladder_search_without_nodes_is_an_escape) {
 }
 
 TEST(a_layout_is_the_symmetry_of_every_point) {
-    for (int symmetry = 0; symmetry < kSymmetries; ++symmetry) {
-        const Layout layout(7, symmetry, 11);
-        for (Point p = 0; p < 49; ++p) {
-            const Point turned = transform(p, 7, symmetry);
-            CHECK_EQ(layout[p], turned / 7 * 11 + turned % 7);
-            CHECK_EQ(layout.policy_index(p), layout[p]);
+    for (const int edge : {11, kMaxEdge})
+        for (int symmetry = 0; symmetry < kSymmetries; ++symmetry) {
+            const Layout layout(7, symmetry, edge);
+            for (Point p = 0; p < 49; ++p) {
+                const Point turned = transform(p, 7, symmetry);
+                CHECK_EQ(layout[p], turned / 7 * edge + turned % 7);
+                CHECK_EQ(layout.policy_index(p), layout[p]);
+            }
+            CHECK_EQ(layout.policy_index(49), edge * edge);
         }
-        CHECK_EQ(layout.policy_index(49), 121);
-    }
 }
 
 TEST(encoding_writes_every_element) {

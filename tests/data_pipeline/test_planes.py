@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from agreement import Pair
 from plain_go import Board, liberties, play
 from plain_reading import slow_ladders, slow_pass_alive
 
+from tengen import _native
 from tengen.coords import MAX_SIZE
 from tengen.data.planes import encode_game, plane_set, plane_set_names
 from tengen.errors import NetworkError
@@ -209,3 +211,34 @@ def test_refuses_what_cannot_be_encoded() -> None:
         encode_game("tengen", Game(9), edge=8)
     with pytest.raises(ValueError, match="symmetry must be 0 to 7"):
         encode_game("tengen", Game(9), symmetry=8)
+
+
+def test_a_position_is_encoded_as_it_was_although_it_is_played_on() -> None:
+    """Another thread plays a move and takes it back while the position is encoded."""
+    game = random_game(19, "tromp-taylor", seed=3, moves=200)
+    native = game._native
+    move = next(p for p in game.legal_points() if p < 361)
+    planes, scalars, mask = encode_game("tengen", game)
+    known = {planes.tobytes(), encode_game("tengen", game.copy().play(move))[0].tobytes()}
+    done = threading.Event()
+
+    def play() -> None:
+        while not done.is_set():
+            native.play(move)
+            native.undo()
+
+    player = threading.Thread(target=play)
+    player.start()
+    try:
+        for _ in range(300):
+            _native.encode_game("tengen", native, 0, 19, planes, scalars, mask)
+            assert planes.tobytes() in known
+    finally:
+        done.set()
+        player.join()
+
+
+def test_an_edge_beyond_all_tensors_is_refused() -> None:
+    planes, scalars, mask = encode_game("tengen", Game(5))
+    with pytest.raises(ValueError, match="edge 65536 is more than 32768"):
+        _native.encode_game("tengen", Game(5)._native, 0, 65536, planes, scalars, mask)
