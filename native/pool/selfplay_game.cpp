@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -116,15 +117,17 @@ void SelfPlayGame::begin_turn() {
 // An opening move is a pass only where nothing else is legal.
 void SelfPlayGame::set_root() {
     const Point pass = game_->board().pass();
-    std::vector<Point> allow, avoid, moves;
+    std::vector<Point> avoid, moves;
     if (params_.pass_policy == PassPolicy::no_useful_move) {
-        useful_moves(*game_, params_.full.dead_stones()).for_each([&](Point p) { allow.push_back(p); });
-        if (allow.empty()) allow.push_back(pass);
+        const PointSet useful = useful_moves(*game_, params_.full.dead_stones());
+        candidate_moves(*game_, false, moves);
+        std::ranges::copy_if(moves, std::back_inserter(avoid),
+                             [&](Point p) { return p == pass ? !useful.empty() : !useful.contains(p); });
     } else if (turn_ == Turn::opening || params_.pass_policy == PassPolicy::no_legal_move) {
         candidate_moves(*game_, turn_ == Turn::opening, moves);
         if (moves.size() > 1) avoid.push_back(pass);
     }
-    search_.set_root(*game_, allow, avoid);
+    search_.set_root(*game_, {}, avoid);
 }
 
 bool SelfPlayGame::gather(const PlaneSet& set, int edge, const LeafArrays& out) {
@@ -245,6 +248,7 @@ Point SelfPlayGame::draw_from_priors(float temperature) {
 // By weights to the power 1 / temperature, relative to the largest so that no power overflows; at 0 the largest.
 Point SelfPlayGame::draw(std::span<const float> weights, float temperature) {
     const double largest = *std::max_element(weights.begin(), weights.end());
+    if (!(largest > 0)) throw std::logic_error("the root of a self-play game has no move to draw");
     std::vector<double> powers;
     for (const float w : weights) powers.push_back(w > 0 ? std::pow(w / largest, 1.0 / temperature) : 0);
     double left = random_.uniform() * std::accumulate(powers.begin(), powers.end(), 0.0);

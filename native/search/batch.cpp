@@ -154,6 +154,7 @@ int Search::symmetry_for(const Game& leaf, int nth) const {
 
 void Search::scatter(const LeafResults& results, int edge) {
     check(results, edge);
+    if (waiting_.empty()) return;  // such results tell nothing of the network
     const auto leaves = std::move(waiting_);
     waiting_.clear();
     has_pass_ = results.has_pass(edge);
@@ -183,10 +184,8 @@ void Search::scatter(const LeafResults& results, int edge) {
 
         // The node.
         Node& node = *leaf.node;
-        if (!prior_policy_) {
-            set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
-            if (!leaf.path.empty() || params_.root_symmetries == 1) cut(node, leaf.path.size());
-        }
+        if (!prior_policy_) set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
+        if (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1) cut(node, leaf.path.size());
         node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
         if (!result.score.empty())
             node.score = own * result.score[0] + played * leaf.playouts.score;
@@ -221,7 +220,12 @@ RootEvaluation mean_of(std::span<const RootEvaluation> parts) {
         for (const RootEvaluation& part : parts) sum += output(part) / n;
         return sum;
     };
-    RootEvaluation whole = parts[0];
+    RootEvaluation whole = parts[0];  // with the outputs that all parts have
+    for (const RootEvaluation& part : parts) {
+        if (part.ownership.empty()) whole.ownership.clear();
+        for (std::size_t i = 0; i < whole.optional.size(); ++i)
+            if (!part.optional[i]) whole.optional[i].reset();
+    }
     whole.value = mean([](const RootEvaluation& part) { return part.value; });
     for (std::size_t i = 0; i < whole.policy.size(); ++i)
         whole.policy[i] = mean([&](const RootEvaluation& part) { return part.policy[i]; });

@@ -62,7 +62,10 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params) {
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random) {
     const std::uint32_t maximum = max_visits(moves);
     if (!maximum) return kNoPoint;
-    if (params.is_weighted()) return choose_by_weight(moves, params.temperature, random);
+    if (params.is_weighted()) {
+        const Point chosen = choose_by_weight(moves, params.temperature, random);
+        return params.temperature > 0 ? chosen : diversify(moves, chosen, params.diversity, random);
+    }
     if (params.temperature > 0)
         return draw(moves, [](const RootMove& m) { return double(m.visits); }, maximum, params.temperature, random);
     const RootMove* best = nullptr;
@@ -73,13 +76,19 @@ Point choose_move(std::span<const RootMove> moves, const SearchParams& params, R
         const bool tie = !best || !params.lcb || move.lcb == best->lcb;
         if (!best || (tie ? move.visits > best->visits : move.lcb > best->lcb)) best = &move;
     }
-    if (params.diversity > 0 && best->visits == maximum) {
-        const RootMove* second = nullptr;
-        for (const auto& move : moves)
-            if (&move != best && (!second || move.visits > second->visits)) second = &move;
-        if (second && 2 * std::uint64_t{second->visits} > maximum && random.uniform() < params.diversity) best = second;
+    return diversify(moves, best->point, params.diversity, random);
+}
+
+Point diversify(std::span<const RootMove> moves, Point best, float chance, Random& random) {
+    if (chance <= 0) return best;
+    const std::uint32_t maximum = max_visits(moves);
+    const RootMove* second = nullptr;
+    for (const auto& move : moves) {
+        if (move.point == best && move.visits < maximum) return best;
+        if (move.point != best && (!second || move.visits > second->visits)) second = &move;
     }
-    return best->point;
+    const bool close = second && 2 * std::uint64_t{second->visits} > maximum;
+    return close && random.uniform() < chance ? second->point : best;
 }
 
 }  // namespace tengen

@@ -30,4 +30,7 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params);
 // earlier move of the list.
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random);
 
+// `best`, or by `chance` the second most visited move where `best` has the maximum visits and that move more than half.
+Point diversify(std::span<const RootMove> moves, Point best, float chance, Random& random);
+
 }  // namespace tengen

@@ -113,6 +113,12 @@ struct Node {
 
     MovePrior* moves() { return reinterpret_cast<MovePrior*>(this + 1); }
     const MovePrior* moves() const { return reinterpret_cast<const MovePrior*>(this + 1); }
+    // The index of a move; move_count where there is none.
+    int find(Point p) const {
+        int i = 0;
+        while (i < move_count && moves()[i].point != p) ++i;
+        return i;
+    }
     Amaf* amaf() { return reinterpret_cast<Amaf*>(moves() + move_count); }
     const Amaf* amaf() const { return reinterpret_cast<const Amaf*>(moves() + move_count); }
     // In trees that count by weights; such trees have no Amaf.

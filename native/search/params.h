@@ -58,6 +58,11 @@ struct SearchParams {
     bool is_weighted() const { return selection == Selection::puct_katago; }
     bool has_node_stats() const { return is_weighted() || node_ownership; }
     bool asks_network() const { return priors == "network" || playout_weight < 1; }
+    // Whether nodes may keep fewer moves than there are.
+    bool has_candidates() const {
+        return candidate_mass < 1 || candidate_mass_middle > 0 || candidate_mass_late > 0 || candidate_max > 0 ||
+               candidate_share > 0;
+    }
     // How finished games are counted: simulations to the end take dead stones off by play.
     DeadStones dead_stones() const { return simulate_to_end ? DeadStones::none : DeadStones::pass_alive; }
 

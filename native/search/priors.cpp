@@ -30,11 +30,16 @@ float wanted_mass(const SearchParams& params, int points, int moves) {
 }  // namespace
 
 void replace_priors(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
-    scale(edges_of(node), [&](const MovePrior& e, std::size_t) {
+    const auto mass = [&](const MovePrior& e) {
         const std::size_t at = layout.policy_index(e.point);
-        const float mass = at < policy.size() ? std::max(policy[at], 0.0f) : 0;  // a policy may lack the pass
-        return temperature == 1 ? mass : std::pow(mass, 1 / temperature);
-    });
+        return at < policy.size() ? std::max(policy[at], 0.0f) : 0;  // a policy may lack the pass
+    };
+    float largest = 1;
+    if (temperature != 1) {
+        largest = 0;
+        for (const MovePrior& e : edges_of(node)) largest = std::max(largest, mass(e));
+    }
+    scale(edges_of(node), [&](const MovePrior& e, std::size_t) { return tempered(mass(e), largest, temperature); });
 }
 
 void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
@@ -50,8 +55,8 @@ void set_priors_from_weights(Node& node, std::span<const float> weights) {
                      [](const MovePrior& a, const MovePrior& b) { return b.prior < a.prior; });
 }
 
-void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves) {
-    const std::span<const MovePrior> edges = edges_of(node);
+void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves, Point beside) {
+    const std::span<MovePrior> edges = edges_of(node);
     std::size_t kept = edges.size();
     if (params.candidate_max) kept = std::min<std::size_t>(kept, params.candidate_max);
     if (params.candidate_share > 0)
@@ -63,6 +68,9 @@ void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int poin
             if ((mass += edges[i].prior.value()) >= wanted) kept = i + 1;
     }
     kept = std::min(std::max<std::size_t>(kept, params.candidate_min), edges.size());
+    if (beside != kNoPoint)
+        if (const auto at = static_cast<std::size_t>(node.find(beside)); at >= kept && at < edges.size())
+            std::swap(edges[kept++], edges[at]);
     if (kept == edges.size()) return;
     tree.keep_moves(node, static_cast<int>(kept));
     scale(edges_of(node), [](const MovePrior& e, std::size_t) { return e.prior.value(); });

@@ -1,6 +1,7 @@
 // The priors of a node, and which of its moves it keeps.
 #pragma once
 
+#include <cmath>
 #include <span>
 
 #include "features/encode.h"
@@ -14,13 +15,19 @@ namespace tengen {
 // dropped. Without an entry for pass its prior is 0.
 void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
 // From weights, one an edge.
-// Replaces the priors of a node that may have edges; the order of its moves stays.
-void replace_priors(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
-
 void set_priors_from_weights(Node& node, std::span<const float> weights);
 
-// Keeps the moves that the params' candidates leave, with priors of sum 1. For a new node in order, on a board of
-// `points` after `moves` moves of the game.
-void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves);
+// Replaces the priors of a node that may have edges by those of a policy; the order of its moves stays.
+void replace_priors(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
+
+// `p` to the power 1 / `temperature`, in units of the `largest` so that a low temperature leaves more than zeros.
+inline float tempered(float p, float largest, float temperature) {
+    return temperature == 1 || largest <= 0 ? p : std::pow(p / largest, 1 / temperature);
+}
+
+// Keeps the moves that the params' candidates leave and the move `beside`, if it is there, with priors of sum 1. For a
+// new node in order, on a board of `points` after `moves` moves of the game.
+void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves,
+                    Point beside = kNoPoint);
 
 }  // namespace tengen

@@ -8,6 +8,7 @@
 
 #include "board/pass_alive.h"
 #include "board/symmetry.h"
+#include "search/priors.h"
 
 namespace tengen {
 
@@ -170,9 +171,9 @@ std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<con
     std::vector<float> priors(root.move_count, kForbidden);
     for (int i = 0; i < root.move_count; ++i)
         if (const Point move = root.moves()[i].point; allowed.test(move)) priors[i] = mass[move];
-    if (params.root_temperature != 1)
-        for (float& p : priors)
-            if (p >= 0) p = std::pow(p, 1 / params.root_temperature);
+    const float largest = priors.empty() ? 0 : *std::ranges::max_element(priors);
+    for (float& p : priors)
+        if (p >= 0) p = tempered(p, largest, params.root_temperature);
     normalize(priors);
     if (params.noise_weight > 0) add_noise(priors, params, random);
     sort_untried(root, priors, amaf);

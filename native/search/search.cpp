@@ -27,8 +27,8 @@ auto making(const SearchParams& p) {
                       p.playout_weight, p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass,
                       p.candidate_mass_middle, p.candidate_mass_late, p.candidate_max, p.candidate_share,
                       p.candidate_min, p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari,
-                      p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end, p.is_weighted(),
-                      p.has_node_stats(), p.value_bias > 0, p.value_bias_free, p.policy_optimism,
+                      p.prune_pass_alive, p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end,
+                      p.is_weighted(), p.has_node_stats(), p.value_bias > 0, p.value_bias_free, p.policy_optimism,
                       p.playout_doubling_advantage);
 }
 
@@ -134,15 +134,22 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     // The root itself.
     if (params_.simulate_to_end) tree_.root() = EdgeStats{tree_.root().node};
     game_ = game;
-    allowed_ = allowed;
+    permitted_ = allowed;
     prune_settled(moves);
+    allowed_ = permitted_;
     ownership_.clear();
     ownership_count_ = 0;
-    // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
-    if (tree_.root().node && !allows_any(*tree_.root().node)) tree_.clear();
+    const bool by_name = !allow.empty() || std::ranges::any_of(restrictions, [&](const MoveRestriction& r) {
+        return r.allow && r.player == game.to_play() && r.until_depth > 0;
+    });
+    if (const Node* const root = tree_.root().node) {
+        // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
+        const bool ended = params_.conservative_pass && ended_by_pass(*root, !played->empty());
+        if (ended || !allows_any(*root) || lacks_candidate(*root, by_name)) tree_.clear();
+    }
     const bool other_priors = params_.root_policy_optimism != params_.policy_optimism;
     const bool refresh = params_.ownership || other_priors || params_.root_symmetries > 1 ||
-                         (params_.is_weighted() && params_.ending_bonus > 0);
+                         (params_.is_weighted() && params_.ending_bonus != 0);
     refresh_ = refresh && params_.asks_network() && tree_.root().node ? params_.root_symmetries : 0;
     symmetric_.clear();
     plan_.draw(game.board().points(), params_, random_);
@@ -176,14 +183,15 @@ void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
 // For networks without a pass logit.
 void Search::pass_by_rule() {
     const Point pass = game_->board().pass();
+    const Node& root = *tree_.root().node;
     MoveSet rest = allowed_;
     if (useful_moves(*game_, params_.dead_stones()).empty()) {
-        if (allowed_.test(pass)) allowed_.reset().set(pass);
+        if (allowed_.test(pass) && root.find(pass) < root.move_count) allowed_.reset().set(pass);
         return;
     }
     rest.reset(pass);
     std::swap(allowed_, rest);
-    if (!allows_any(*tree_.root().node)) allowed_ = rest;  // all other moves are forbidden or pruned
+    if (!allows_any(root)) allowed_ = rest;  // all other moves are forbidden or pruned
 }
 
 bool Search::permits(int depth, Color to_play, Point move) const {
@@ -212,13 +220,34 @@ bool Search::allows_any(const Node& node) const {
                        [&](const MovePrior& e) { return allowed_.test(e.point); });
 }
 
-// A list of candidates at the root is the best of what may be played there, and no list for other restrictions.
+// Whether candidates left out a move of a kept root that is allowed by name, or a pass by rule.
+bool Search::lacks_candidate(const Node& root, bool by_name) const {
+    if (!params_.has_candidates()) return false;
+    MoveSet missing = permitted_;
+    for (int i = 0; i < root.move_count; ++i) missing.reset(root.moves()[i].point);
+    const bool rule = passes_by_rule() && missing.test(game_->board().pass());
+    return by_name ? missing.any() : rule && useful_moves(*game_, params_.dead_stones()).empty();
+}
+
+// Whether a pass at a kept root was searched as the end of the game, as it is below a root. `moved`: the node was no
+// root before.
+bool Search::ended_by_pass(const Node& root, bool moved) const {
+    const int edge = root.find(game_->board().pass());
+    if (edge >= root.edge_count) return false;
+    const EdgeStats& stats = root.edges[edge];
+    return stats.node ? stats.node->terminal : moved && stats.visits > 0 && game_->pass_ends();
+}
+
+// A list of candidates at the root is the best of what may be played there, and no list for other restrictions. A pass
+// by rule stays beside it.
 void Search::cut(Node& node, std::size_t depth) {
     MovePrior* const end = node.moves() + node.move_count;
-    const auto allowed = [&](const MovePrior& e) { return allowed_.test(e.point); };
+    const auto allowed = [&](const MovePrior& e) { return permitted_.test(e.point); };
     const bool restricted = depth == 0 && std::stable_partition(node.moves(), end, allowed) != end;
     const int before = node.move_count;
-    cut_candidates(tree_, node, params_, game_->board().points(), game_->moves().size() + depth);
+    const Point pass = game_->board().pass();
+    const Point kept = depth == 0 && passes_by_rule() && permitted_.test(pass) ? pass : kNoPoint;
+    cut_candidates(tree_, node, params_, game_->board().points(), game_->moves().size() + depth, kept);
     if (restricted) cut_to_allowed_ = node.move_count < before;
 }
 
@@ -242,14 +271,15 @@ void Search::prune_settled(std::span<const Point> legal) {
     const bool useless = params_.prune_useless && has_passed_often(*game_);
     const PointSet settled = params_.prune_pass_alive || useless ? settled_area(*game_) : PointSet();
     settled_ = params_.prune_pass_alive ? settled : PointSet();
-    MoveSet rest = allowed_;
+    MoveSet rest = permitted_;
     settled.for_each([&](Point p) { rest.reset(p); });
-    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) allowed_ = rest;
+    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) permitted_ = rest;
 }
 
 void Search::prepare_root() {
     Node& root = *tree_.root().node;
-    if (!has_pass_ && params_.pass_policy == PassPolicy::free) pass_by_rule();
+    allowed_ = permitted_;
+    if (passes_by_rule()) pass_by_rule();
     representative_.clear();
     if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_);
     for (std::size_t p = 0; p < representative_.size(); ++p)
@@ -359,7 +389,7 @@ Point Search::choose(std::optional<float> temperature) {
     if (temperature) params.diversity = 0;
     if (params.selection == Selection::gumbel && params.temperature == 0 && root_visits() > 0)
         if (const int survivor = gumbel_choice(at_root(), params); survivor >= 0)
-            return tree_.root().node->moves()[survivor].point;
+            return diversify(root_moves(), tree_.root().node->moves()[survivor].point, params.diversity, random_);
     return choose_move(root_moves(), params, random_);
 }
 

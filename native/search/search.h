@@ -86,8 +86,10 @@ class Search {
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
     // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root,
     // `restrictions` those at any depth; a position below the root that they leave no move is worth its own evaluation.
-    // A tree with restricted positions is kept only for the same position and the same restrictions. Throws
-    // std::invalid_argument, and keeps the old root, when they leave no legal move at the root.
+    // A tree with restricted positions is kept only for the same position and the same restrictions. A tree is dropped
+    // too where candidates left out a root move that is allowed by name, and where a pass at the root ended the game
+    // against params.conservative_pass. Throws std::invalid_argument, and keeps the old root, when they leave no legal
+    // move at the root.
     void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {},
                   std::span<const MoveRestriction> restrictions = {});
 
@@ -254,6 +256,9 @@ class Search {
 
     void add_simulation();
     bool allows_any(const Node& node) const;
+    bool lacks_candidate(const Node& root, bool by_name) const;
+    bool ended_by_pass(const Node& root, bool moved) const;
+    bool passes_by_rule() const { return !has_pass_ && params_.pass_policy == PassPolicy::free; }
     void set_komi(const std::optional<std::vector<Point>>& played);
     void cut(Node& node, std::size_t depth);
     void prune_settled(std::span<const Point> legal);
@@ -273,7 +278,8 @@ class Search {
     std::vector<std::unique_ptr<Simulation>> simulations_;  // the first for gather and the first thread of run
     Tree tree_;
     std::optional<Game> game_;
-    MoveSet allowed_;
+    MoveSet permitted_;  // at the root, by the caller and what is pruned there
+    MoveSet allowed_;    // of these the ones to be searched: passes by rule, a move for all that are symmetric
     std::vector<MoveRestriction> restrictions_;
     int restricted_depth_ = 0;  // positions from this depth on are free
     bool has_score_ = true, has_pass_ = true, has_moments_ = false;

@@ -207,7 +207,8 @@ int select(const SelectionContext& at, const SearchParams& params) {
 template <class Form>
 std::vector<float> target(const SelectionContext& at, const SearchParams& params) {
     std::vector<float> visits = visit_target(at, params);
-    if (params.forced_playouts <= 0) return visits;
+    const auto best = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
+    if (params.forced_playouts <= 0 || best == visits.size() || visits[best] == 0) return visits;
     const VisitSums all = visit_sums(at);
     const Form form(at, params, all);
     const float urgency = first_play_urgency(at, params, all);
@@ -217,7 +218,6 @@ std::vector<float> target(const SelectionContext& at, const SearchParams& params
         const float prior = at.prior(static_cast<int>(i));
         return form.score({at.node.moves()[i].point, prior, stats.utility, n, 0, amaf ? amaf[i] : Amaf{}}, urgency);
     };
-    const auto best = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
     const float bar = score(best, visits[best]);
     for (std::size_t i = 0; i < visits.size(); ++i) {
         if (i == best || visits[i] == 0) continue;

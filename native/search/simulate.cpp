@@ -127,6 +127,8 @@ void Search::examine_leaf(Simulation& sim) {
     // A root is searched even after the game.
     const bool passed = params_.conservative_pass && sim.line.size() == 1 && sim.line[0] == sim.game.board().pass();
     sim.over = !is_root && ((sim.game.is_over() && !passed) || (params_.simulate_to_end && is_long_enough(sim.game)));
+    // Play may go on after passes at the root, so a finished game shares no node with the same stones before its end.
+    if (sim.over) sim.key = ~sim.key;
     sim.moves.clear();
     sim.outcome = {0, 0};
     if (sim.over) {
@@ -137,9 +139,9 @@ void Search::examine_leaf(Simulation& sim) {
         candidate_moves(sim.game, params_.prune_eyes, sim.moves, !tree_.is_graph());
         prune_moves(sim.game.board(), sim.game.to_play(), params_, sim.moves);
         if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
-        if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
+        if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return permitted_.test(p); }))
             candidate_moves(sim.game, false, sim.moves, !tree_.is_graph());
-        // Restrictions of the root are kept in `allowed_`, so that its node serves others too.
+        // Restrictions of the root are kept in `permitted_`, so that its node serves others too.
         const auto depth = static_cast<int>(sim.line.size());
         if (!is_root && depth < restricted_depth_)
             std::erase_if(sim.moves, [&](Point p) { return !permits(depth, sim.game.to_play(), p); });
@@ -167,7 +169,8 @@ Node* Search::add_node(Simulation& sim) {
         if (params_.is_weighted()) set_own(*node, sim);
     } else if (prior_policy_) {
         set_priors_from_weights(*node, sim.weights);
-        cut(*node, sim.path.size());
+        if (!params_.asks_network())
+            cut(*node, sim.path.size());  // else with the result, which tells of passes by rule
     }
     if (sim.over || !params_.asks_network()) {
         node->value = sim.outcome.value;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "search/leaf.h"
+#include "search/select.h"
 #include "tests/check.h"
 
 using namespace tengen;
@@ -150,6 +151,18 @@ TEST(search_choice_by_lower_bound_among_well_visited_moves) {
     params.lcb_share = 0.1f;
     CHECK_EQ(choose_move(moves, params, random), 3);
     CHECK_EQ(choose_move(std::vector<RootMove>{{4, 0, 0, 0, 0, -1, 0.1f}}, params, random), kNoPoint);
+}
+
+TEST(search_target_of_a_root_without_edges_is_empty) {
+    alignas(Node) std::byte memory[sizeof(Node) + sizeof(MovePrior)];
+    Node& node = *new (memory) Node;
+    node.move_count = 1;
+    node.moves()[0] = {3, Prior(1)};
+    const EdgeStats self{.node = &node, .visits = 5};
+    SearchParams params;
+    params.forced_playouts = 2;
+    CHECK(puct_target({.node = node, .self = self, .root_priors = nullptr, .may_expand = false}, params) ==
+          std::vector<float>{0.0f});
 }
 
 TEST(search_temperature_draws_by_visits) {

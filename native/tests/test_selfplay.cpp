@@ -359,6 +359,36 @@ TEST(selfplay_forbidden_passes) {
     }
 }
 
+// A network without a pass logit gives the pass the prior 0, so that it is no candidate.
+TEST(selfplay_passes_by_rule_beside_candidates) {
+    PlayParams params = puct();
+    params.resign_winrate = 0;
+    params.settle = false;
+    params.full.candidate_mass = params.cheap.candidate_mass = 0.9f;
+    SelfPlay pool(params, 8);
+    for (int i = 0; i < 24; ++i) pool.add(plan(i));
+    Batch batch(pool.slots(), kEdge);
+    int games = 0, passed = 0;
+    const auto count = [&] {
+        for (const PlayedGame& game : pool.take()) {
+            ++games;
+            passed += replay(plan(static_cast<int>(game.index)), game, game.moves.size()).passes() == 2;
+        }
+    };
+    while (const int n = pool.gather(planes(), kEdge, batch.arrays())) {
+        LeafResults results = batch.evaluate(n);
+        std::vector<float> policy;
+        for (int row = 0; row < n; ++row)
+            for (int p = 0; p < batch.area; ++p) policy.push_back(results.policy[row * (batch.area + 1) + p]);
+        results.policy = policy;
+        pool.scatter(results, kEdge);
+        count();
+    }
+    count();
+    CHECK_EQ(games, 24);
+    CHECK(passed > 0);
+}
+
 TEST(selfplay_ends) {
     PlayParams params = puct();
     params.max_moves = 9;
@@ -478,6 +508,7 @@ TEST(selfplay_refuses_what_cannot_work) {
     CHECK_THROWS(with([](PlayParams& p) { p.temperature_halflife = 0; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.memory *= 2; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.transpositions = true; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.cheap.prune_pass_alive = true; }));
     SelfPlay pool(puct(), 2);
     const auto add = [&](auto change) {
         GamePlan given = plan(0);

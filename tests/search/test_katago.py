@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from known_answers import Noise
+from known_answers import Noise, Scripted, View
 from plain_katago import PlainKatago, score_value
 from plain_puct import PlainPuct, mean_over_symmetries
 
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluation, InputBatch, load_evaluator
+from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
 
 PLAIN = {"selection": "puct-katago", "c_puct": 1.0, "c_puct_factor": 0.45, "c_puct_base": 500.0}
@@ -268,3 +269,34 @@ def test_ownership_below_a_node_is_the_mean_by_weights(selection: str) -> None:
 def test_playouts_do_not_go_with_weights() -> None:
     with pytest.raises(ValueError, match="puct-katago needs a network's priors and values alone"):
         SearchParams(selection="puct-katago", playouts=1)
+
+
+@pytest.mark.parametrize("bonus", [0.5, -0.5])
+def test_a_kept_root_is_evaluated_again_for_the_bonus_of_the_end(bonus: float) -> None:
+    search, game = TreeSearch(Noise(), SearchParams(ending_bonus=bonus, **PLAIN), 1), opened(5, 3)  # type: ignore[arg-type]
+    search.set_root(game)
+    search.run(50)
+    search.set_root(game.play(int(search.stats().point[0])))
+    assert search.visits > 1 and search.root_evaluation() is None
+    search.step(1)
+    assert search.root_evaluation() is not None
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago", "gumbel"])
+def test_diversity_is_the_chance_of_the_second_move(selection: str) -> None:
+    """Two moves that differ in the prior alone, and little, share the visits."""
+
+    def policy(view: View) -> Floats:
+        weights = np.zeros(26, np.float32)
+        weights[[6, 18]] = 0.52, 0.48
+        return weights
+
+    chosen = set()
+    for diversity in (0.0, 1.0):
+        params = SearchParams(selection=selection, diversity=diversity, lcb=False, gumbel_scale=0.0)  # type: ignore[arg-type]
+        search = TreeSearch(Scripted(policy=policy), params, 1)
+        search.set_root(Game(5), allow=[6, 18])
+        search.run(42)
+        assert 2 * search.stats().visits.min() > search.stats().visits.max()
+        chosen.add(search.choose())
+    assert chosen == {6, 18}

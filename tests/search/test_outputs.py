@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
 
+from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.evaluators.evaluation import Floats
@@ -66,3 +67,31 @@ def test_outputs_that_cannot_be_right_are_refused_and_the_leaf_still_waits() -> 
         native.scatter(*arrays, {"lead": result.value * np.nan})
     native.scatter(*arrays, {"lead": result.value})
     assert search.visits == 1
+
+
+def test_results_for_no_leaf_say_nothing_of_the_network() -> None:
+    search = TreeSearch(UniformEvaluator(), batch=1)
+    search.set_root(Game(5))
+    search.run(20)
+    nothing = np.zeros(0, np.float32)
+    search._native.scatter(np.zeros((0, 26), np.float32), nothing, None, None, 0)
+    assert search.has_score
+    search.set_root(Game(5))
+    assert 25 in search.stats().point, "a network without a pass logit passes by rule"
+
+
+def test_a_root_has_the_outputs_that_all_of_its_evaluations_have() -> None:
+    class Forgetful(WideEvaluator):
+        rows = 0
+
+        def infer(self, batch: InputBatch) -> Evaluation:
+            self.rows += 1
+            whole = super().infer(batch)
+            return whole if self.rows == 1 else replace(whole, lead=None, ownership=None)  # type: ignore[call-arg]
+
+    search = TreeSearch(Forgetful(), SearchParams(root_symmetries=2), batch=1)
+    search.set_root(Game(5))
+    search.run(3)
+    found = search.root_evaluation()
+    assert found is not None and found.lead is None and found.ownership is None
+    assert found.time_left == OUTPUTS["time_left"]

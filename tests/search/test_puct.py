@@ -309,3 +309,30 @@ def test_the_game_may_be_searched_after_its_end() -> None:
     assert game.is_over
     search = searched(game, UniformEvaluator(), 50)
     assert search.visits == 50 and search.stats().visits.sum() == 49
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_passes_after_the_end_lead_back_to_no_shared_position(selection: str) -> None:
+    """The second of them has the stones, the side to move and the two passes of the root."""
+    game = Game(5).play("C3").play("pass").play("pass")
+    policy = np.full(26, 0.1 / 25, np.float32)
+    policy[25] = 0.9
+    params = {"selection": selection, "conservative_pass": True, "transpositions": True}
+    assert searched(game, Scripted(policy=lambda view: policy), 300, **params).visits == 300
+
+
+def test_a_pass_at_a_kept_root_does_not_end_the_game() -> None:
+    """White passes, and Black, who is ahead, has seen that his pass would end the game."""
+    game = Game(5, komi=0.5).play("C3")
+    params = SearchParams(conservative_pass=True, prune_eyes=False)
+    search = TreeSearch(Scripted(), params, 1)
+    search.set_root(game, allow=[25])
+    search.run(300)
+    game.play("pass")
+    for fresh in (False, True):
+        if fresh:
+            search = TreeSearch(Scripted(), params, 1)
+        search.set_root(game)
+        search.run(search.visits + 200)
+        stats = search.stats()
+        assert abs(stats.value[stats.point == 25][0]) < 0.5, "finished games are won"

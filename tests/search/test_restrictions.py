@@ -142,6 +142,34 @@ def test_without_a_pass_logit_the_root_passes_by_rule() -> None:
         assert (search.choose() == 25) == passes
 
 
+@pytest.mark.parametrize("params", [{}, {"priors": "uniform"}])
+def test_candidates_leave_the_pass_by_rule(params: dict[str, object]) -> None:
+    """Both sides have nothing but eyes to fill, and one candidate each, of which none is a pass."""
+    settled = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=WHITE)
+    search = TreeSearch(Lacking(), SearchParams(candidate_max=1, prune_eyes=False, **params), 1)  # type: ignore[arg-type]
+    for _ in range(2):
+        search.set_root(settled)
+        search.run(search.visits + 20)
+        assert search.stats().point.tolist() == [25]
+        assert search.choose() == 25
+        settled.play("pass")
+
+
+def test_a_move_that_was_no_candidate_is_searched_where_it_is_allowed() -> None:
+    game = Game(5)
+    search = searched(game, [], candidate_max=3)
+    game.play(int(search.stats().point[0]))
+    search.set_root(game)
+    inside = int(search.stats().point[0])
+    outside = next(p for p in game.legal_points() if p not in search.stats().point)
+    for given in ({"allow": [inside, outside]}, {"restrictions": [MoveRestriction(WHITE, (inside, outside), 1, True)]}):
+        search.set_root(game)
+        search.run(60)
+        search.set_root(game, **given)  # type: ignore[arg-type]
+        search.run(60)
+        assert set(search.stats().point.tolist()) == {inside, outside}
+
+
 def test_the_networks_words_about_the_root_can_be_read() -> None:
     evaluator, game = Noise(), Game(5).play("C3")
     search = TreeSearch(evaluator, SearchParams(leaf_symmetry="none", ownership=True), 4, seed=3)

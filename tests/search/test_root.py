@@ -102,6 +102,19 @@ def test_policy_temperature_flattens_the_priors_of_every_node() -> None:
     assert found[1] / found[2] == pytest.approx(2, rel=5e-3)
 
 
+@pytest.mark.parametrize("setting", ["policy_temperature", "root_temperature"])
+def test_a_temperature_near_zero_leaves_the_best_prior(setting: str) -> None:
+    """A prior of 1 / 24 to the power 1 / 0.02 is 0 in float32."""
+    search = TreeSearch(
+        Scripted(policy=lambda view: policy_of({**dict.fromkeys(range(26), 0.9), 7: 1.0})),
+        SearchParams(**{setting: 0.02}),  # type: ignore[arg-type]
+        1,
+    )
+    search.set_root(Game(5))
+    search.run(41)
+    assert visits_of(search)[7] > 35
+
+
 # --- Forced playouts and what they leave in the target
 
 
@@ -279,6 +292,18 @@ def test_a_class_has_the_prior_of_all_its_moves() -> None:
     target = search.policy_target()
     assert target.sum() == pytest.approx(1, abs=1e-5)
     assert target == pytest.approx(np.full(26, 1 / 26), abs=4e-3)
+
+
+@pytest.mark.parametrize("params", [{"root_symmetries": 2}, {"root_policy_optimism": 0.5}])
+def test_a_root_that_is_evaluated_again_stays_merged(params: dict[str, object]) -> None:
+    search = merged(Game(5), 60, Noise(), **params)
+    search.set_root(Game(5))
+    search.run(200)
+    assert len(search.stats().point) == 7
+    target = search.policy_target()
+    assert (target > 0).sum() > 7 and target.sum() == pytest.approx(1, abs=1e-5)
+    for s in range(8):
+        assert target[[_native.transform(p, 5, s) for p in range(25)]] == pytest.approx(target[:25])
 
 
 DOUBLE_KO = """
