@@ -28,7 +28,7 @@ import tengen.engine
 from tengen.disk import json_text
 from tengen.engine.levels import ELO_PER_RANK, FILE, RANK_OF_ANCHOR, SIZES, rank_estimate, rank_text
 from tengen.errors import TengenError
-from tengen.evaluators.network_file import default_by_size, find_network
+from tengen.match.folder import read_folder
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.ratings.elo import Score, fit
@@ -68,10 +68,13 @@ CANDIDATES: dict[int, list[Candidate]] = {
          loss(4.5), loss(3.2), loss(2.3), loss(1.5), loss(0.8), best(1), best(4), best(12), best(40), best(100),
          best(400)],
 }  # fmt: skip
+# By name, since `default` may become another one. For a new network, begin new folders, without EARLIER.
+NETWORKS = {9: "zero-9x9", 13: "tygem-b8c64", 19: "tygem-b8c64"}
 MAX_VISITS = {9: 400, 13: 40, 19: 40}  # of candidates that play here; stronger ones have games of EARLIER alone
 GAMES = {9: 24, 13: 12, 19: 8}  # of a pairing
 ANCHOR_GAMES = {9: 24, 13: 4, 19: 2}  # of a pairing with GNU Go, which takes minutes for a game on large boards
-# Won, drawn and lost against GNU Go level 10 before, under the same conditions: docs/results.md, Ratings.
+# Won, drawn and lost by these networks against GNU Go level 10 before, under the same conditions: docs/results.md,
+# Ratings.
 EARLIER = {
     9: [("raw policy", 73, 8, 19), ("GNU Go level 1", 102, 36, 194)],
     19: [("raw policy", 14, 0, 4), ("100 visits", 16, 0, 2), ("400 visits", 74, 0, 2), ("GNU Go level 1", 1, 0, 15)],
@@ -86,17 +89,18 @@ ANCHORED: dict[int, list[str]] = {
 }
 
 
-def player(candidate: Candidate) -> dict[str, Any]:
+def player(candidate: Candidate, network: str) -> dict[str, Any]:
     fields = {name: candidate[name] for name in ("name", "style")}
     if candidate["visits"] == 1:
-        return {"player": "policy:default", **fields}
-    return {"player": "default", "visits": candidate["visits"], **fields}
+        return {"player": f"policy:{network}", **fields}
+    return {"player": network, "visits": candidate["visits"], **fields}
 
 
 def matches(size: int, games: int) -> dict[str, MatchSettings]:
     """The settings of the two matches by the names of their folders."""
-    conditions = {"size": size, "komi": KOMI[size], "openings": "policy:default", "opening": 4, "seed": 1}
-    players = {one["name"]: player(one) for one in CANDIDATES[size] if one["visits"] <= MAX_VISITS[size]}
+    network = NETWORKS[size]
+    conditions = {"size": size, "komi": KOMI[size], "openings": f"policy:{network}", "opening": 4, "seed": 1}
+    players = {one["name"]: player(one, network) for one in CANDIDATES[size] if one["visits"] <= MAX_VISITS[size]}
     anchored = [players[name] for name in ANCHORED[size]]
     return {
         f"ladder-{size}": MatchSettings.of(
@@ -156,6 +160,18 @@ def prior(size: int) -> list[Score]:
     ]
 
 
+def network_of(size: int, out: Path) -> str:
+    """The network of all games of a size. Raises TengenError for games of several ones and of another one."""
+    found: set[tuple[str, str]] = set()
+    for path in out.glob(f"*-{size}/match.json"):
+        about, _ = read_folder(path.parent)
+        found.update(file for file in about.more.get("files", {}).items() if file[0] != about.conditions["openings"])
+    if {name for name, _ in found} != {NETWORKS[size]} or len(found) > 1:
+        words = ", ".join(f"{name} ({digest})" for name, digest in sorted(found))
+        raise TengenError(f"{out} has games on {size}x{size} of {words}; only those of one {NETWORKS[size]} are rated")
+    return NETWORKS[size]
+
+
 def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
     """The number of games of a size, and the figures of each player by name, best first."""
     pool = Pool.of(match_games(path.parent) for path in sorted(out.glob(f"*-{size}/match.json")))
@@ -174,7 +190,7 @@ def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
     return sum(games.values()) // 2, rows
 
 
-def ladder(size: int, games: int, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def ladder(size: int, network: str, games: int, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The part of the file for one size."""
     played = [candidate for candidate in CANDIDATES[size] if rows[candidate["name"]]["games"] >= MIN_GAMES]
     elos = [rows[candidate["name"]]["elo"] for candidate in played]
@@ -182,7 +198,7 @@ def ladder(size: int, games: int, rows: Mapping[str, Mapping[str, Any]]) -> dict
     levels = [played[place] for place in chosen(elos, beginner)]
 
     return {
-        "network": default_by_size()[size].stem if size in default_by_size() else find_network("default").stem,
+        "network": network,
         "komi": KOMI[size],
         "games": games,
         "elo_per_rank": ELO_PER_RANK[size],
@@ -244,12 +260,13 @@ def main() -> None:
 def write(size: int, out: Path) -> None:
     """Rate the games of this size and replace its part of the file."""
     games, rows = rated(size, out)
+    network = network_of(size, out)
     for name, row in rows.items():
         print(f"{name:20} {row['elo']} ({row['low']} to {row['high']}), {row['games']} games")
     file = Path(tengen.engine.__file__).with_name(FILE)
     with FileLock(out / ".lock"):
         written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        written[str(size)] = ladder(size, games, rows)
+        written[str(size)] = ladder(size, network, games, rows)
         print(table(size, written[str(size)]), flush=True)
         file.write_text(json_text(dict(sorted(written.items(), key=lambda item: int(item[0]))), indent=1) + "\n")
 
