@@ -7,10 +7,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <functional>
-#include <mutex>
 #include <tuple>
 
 #include "bindings/convert.h"
+#include "bindings/locked.h"
 #include "playout/linear_trainer.h"
 
 namespace nb = nanobind;
@@ -32,20 +32,7 @@ RecordedGame recorded(int size, const In<std::uint16_t>& black, const In<std::ui
     return {size, {black.data(), black.size()}, {white.data(), white.size()}, {moves.data(), moves.size()}};
 }
 
-// Every call releases the GIL and takes the lock.
-class LockedTrainer {
-  public:
-    template <class F>
-    auto with(F f) {
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(mutex_);
-        return f(trainer_);
-    }
-
-  private:
-    LinearTrainer trainer_;
-    std::mutex mutex_;
-};
+using LockedTrainer = Locked<LinearTrainer>;
 
 Figures learn(LockedTrainer& self, int size, In<std::uint16_t> black, In<std::uint16_t> white, In<std::uint16_t> moves,
               float rate) {

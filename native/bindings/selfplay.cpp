@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "bindings/locked.h"
 #include "bindings/locked_search.h"
 #include "bindings/plane_set_arg.h"
 
@@ -25,23 +26,7 @@ int to_slots(int value) {
     return value;
 }
 
-// Every call leaves the GIL and takes the lock.
-class LockedSelfPlay {
-  public:
-    LockedSelfPlay(const PlayParams& params, int slots, int threads)
-        : pool_(params, to_slots(slots), to_threads(threads)) {}
-
-    template <class F>
-    auto with(F f) {
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(mutex_);
-        return f(pool_);
-    }
-
-  private:
-    SelfPlay pool_;
-    std::mutex mutex_;
-};
+using LockedSelfPlay = Locked<SelfPlay>;
 
 void add(LockedSelfPlay& self, std::int64_t index, std::uint64_t seed, int size, const std::string& rules, float komi,
          std::vector<std::uint16_t> start, int opening_moves, bool may_resign) {
@@ -140,7 +125,12 @@ void bind_played(nb::module_& m) {
 
 void bind_pool(nb::module_& m) {
     nb::class_<LockedSelfPlay>(m, "SelfPlay", "Many games of self-play at once; tengen.selfplay.generate drives it.")
-        .def(nb::init<const PlayParams&, int, int>(), "params"_a, "slots"_a, "threads"_a = 1)
+        .def(
+            "__init__",
+            [](LockedSelfPlay* self, const PlayParams& params, int slots, int threads) {
+                new (self) LockedSelfPlay(params, to_slots(slots), to_threads(threads));
+            },
+            "params"_a, "slots"_a, "threads"_a = 1)
         .def("add", add, "index"_a, "seed"_a, "size"_a, "rules"_a, "komi"_a, "start"_a = std::vector<std::uint16_t>{},
              "opening_moves"_a = 0, "may_resign"_a = false,
              "Queue a game; it depends on these values, the params and the answers for its positions alone.")

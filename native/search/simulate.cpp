@@ -170,7 +170,7 @@ Node* Search::add_node(Simulation& sim) {
     } else if (prior_policy_) {
         set_priors_from_weights(*node, sim.weights);
         if (!params_.asks_network())
-            cut(*node, sim.path.size());  // else with the result, which tells of passes by rule
+            cut(*node, sim.path.size());  // else with the result, which says whether passes go by rule
     }
     if (sim.over || !params_.asks_network()) {
         node->value = sim.outcome.value;
