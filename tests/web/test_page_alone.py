@@ -113,9 +113,16 @@ def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
     perform(scene, GameSettings(size=9), engine)
 
 
-def test_no_clock_runs_while_the_browser_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("tengen.web.page.time", SimpleNamespace(monotonic=lambda: now[0]))
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the page's clocks read, as its one item."""
+    found = [1000.0]
+    for module in ("page", "controller"):
+        monkeypatch.setattr(f"tengen.web.{module}.time", SimpleNamespace(monotonic=lambda: found[0]))
+    return found
+
+
+def test_no_clock_runs_while_the_browser_is_gone(now: list[float]) -> None:
 
     async def scene(page: Page) -> None:
         clock = page.session.clock
@@ -136,15 +143,11 @@ def test_no_clock_runs_while_the_browser_is_gone(monkeypatch: pytest.MonkeyPatch
     perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)))
 
 
-def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(now: list[float]) -> None:
     class Slow(FakeEngine):
         def set_position(self, game: Game) -> None:
             now[0] += 20
             super().set_position(game)
-
-    now = [1000.0]
-    for module in ("page", "controller"):
-        monkeypatch.setattr(f"tengen.web.{module}.time", SimpleNamespace(monotonic=lambda: now[0]))
 
     async def scene(page: Page) -> None:
         clock, moves = page.session.clock, page.session.tree
@@ -165,7 +168,7 @@ def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(monkeypatch
     perform(scene, GameSettings(size=9, players=(level, level), clock=TimeControl.absolute(60)), Slow())
 
 
-def test_an_engine_that_failed_loses_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:
     class Flawed(FakeEngine):
         fails = True
 
@@ -174,9 +177,7 @@ def test_an_engine_that_failed_loses_no_time(monkeypatch: pytest.MonkeyPatch) ->
                 raise NetworkError("it is gone")
             super().set_position(game)
 
-    now, engine = [1000.0], Flawed()
-    for module in ("page", "controller"):
-        monkeypatch.setattr(f"tengen.web.{module}.time", SimpleNamespace(monotonic=lambda: now[0]))
+    engine = Flawed()
 
     async def scene(page: Page) -> None:
         clock = page.session.clock
@@ -310,9 +311,7 @@ def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
     perform(scene, GameSettings(size=9))
 
 
-def test_after_the_editor_the_clock_of_the_side_to_move_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("tengen.web.page.time", SimpleNamespace(monotonic=lambda: now[0]))
+def test_after_the_editor_the_clock_of_the_side_to_move_runs(now: list[float]) -> None:
 
     async def scene(page: Page) -> None:
         clock = page.session.clock
