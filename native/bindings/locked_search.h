@@ -61,10 +61,9 @@ inline void check_leaf_arrays(const PlaneSet& set, const Array<float, 4>& planes
             "planes or scalars do not fit the plane set");
 }
 
-// The results of the first n rows, as scatter takes them in Python: policy [n, edge * edge + 1] or, without pass, [n,
-// edge
-// * edge]; score and ownership may be None, and `optional` has further outputs of LeafResults::kOptional by their
-// names.
+// The results of the first n rows, as scatter takes them in Python: policy [n, edge * edge + 1] or, without pass,
+// [n, edge * edge]; score and ownership may be None, and `optional` has further outputs of LeafResults::kOptional by
+// their names.
 struct Results {
     LeafResults results;
     int edge;
