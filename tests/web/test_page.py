@@ -279,11 +279,16 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         assert tab.script(bottom) < 844
         mine = lambda: "Black to play" in tab.status()  # noqa: E731
         tab.until(mine)
+        tab.script("window.addEventListener('scrollend', () => (window.scrolledTo ??= window.scrollY))")
         finger(tab, [(200, 420), (200, 360), (200, 300)])  # scrolls
+        tab.until(lambda: tab.script("return window.scrolledTo"))  # a page that still moves lies elsewhere at each tap
+        tab.script("window.scrollTo(0, 0)")
         finger(tab, [(100, 300), (160, 300), (260, 300)])  # to the side
+        assert not tab.stones()
         finger(tab, [(195, 330)])
         tab.until(lambda: len(tab.stones()) == 2 and mine())
-        finger(tab, [(60, 300), (60, 300), (160, 250)], rest=1.5)  # rests, then slides to the crossing
+        aims = lambda: tab.driver.find_elements("css selector", ".tg-cross")  # noqa: E731
+        finger(tab, [(60, 300), (60, 300), (160, 250)], until=aims)  # rests, then slides to the crossing
         tab.until(lambda: len(tab.stones()) == 4)
     with open_browser(tmp_path / "landscape", 844, 390, phone=True) as tab:
         tab.open(site[0])

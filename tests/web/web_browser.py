@@ -187,15 +187,15 @@ class Tab:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-def finger(tab: Tab, way: Sequence[tuple[int, int]], rest: float = 0.0) -> None:
-    """Put a finger on the glass, let it rest, move it along the other places of its way, and lift it."""
+def finger(tab: Tab, way: Sequence[tuple[int, int]], until: Callable[[], object] = lambda: True) -> None:
+    """Put a finger on the glass, let it rest until something is true, move it along its way, and lift it."""
 
     def touch(kind: str, *points: tuple[int, int]) -> None:
         event = {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
         tab.driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
 
     touch("touchStart", way[0])
-    time.sleep(rest)
+    tab.until(until)
     for place in way[1:]:
         touch("touchMove", place)
     touch("touchEnd")
