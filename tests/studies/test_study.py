@@ -229,6 +229,19 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
         find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
 
 
+def test_a_figure_of_the_training_batches_is_of_the_last_tenth_and_in_the_scale_of_the_page(
+    path: Path, tmp_path: Path
+) -> None:
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+    folder.run_folder("net-1").mkdir()
+    (tmp_path / "net-1.json").write_text("{}")
+    events = [{"event": "train", "step": step, "value_mse": 1 - step / 1000} for step in range(50, 1001, 50)]
+    log = "".join(json.dumps(event) + "\n" for event in events)
+    (folder.run_folder("net-1") / "log.jsonl").write_text(log)
+    found = find_figure(folder, Figure(figure="training", of=["net-1"], key="value_mse"))
+    assert found is not None and found.mean == pytest.approx(0.025 / 4) and math.isnan(found.low)
+
+
 def test_a_speedup_is_a_ratio_and_no_share() -> None:
     twice = Figure(figure="speedup", of=["a"], minus=["b"], key="top1")
     assert shown(twice, Estimate(2.0, math.nan, math.nan, 9)) == "2"

@@ -85,9 +85,8 @@ def curve(folder: StudyFolder, step: str, figure: str) -> Curve | None:
     batch = yaml.safe_load(recipe.read_text(encoding="utf-8"))["training"]["batch_size"]
     steps = np.array([event["step"] for event in events], float)
     hours = np.interp(steps, [event["step"] for event in training], [event["hours"] for event in training])
-    scale = 0.25 if figure == "value_mse" else 1.0
     mean, low, high = (
-        scale * np.array(values, float)
+        _unit(figure) * np.array(values, float)
         for values in (
             [event[figure] for event in events],
             [event["intervals"][figure][0] for event in events],
@@ -95,6 +94,11 @@ def curve(folder: StudyFolder, step: str, figure: str) -> Curve | None:
         )
     )
     return Curve(batch * steps, hours, mean, low, high)
+
+
+def _unit(figure: str) -> float:
+    """What takes a figure of a run's log to the scale of the page: value_mse is -1 to 1 there, 0 to 1 here."""
+    return 0.25 if figure == "value_mse" else 1.0
 
 
 def _mean(runs: Sequence[PredictionResults], figure: str, minus: Sequence[PredictionResults] = ()) -> Estimate:
@@ -123,7 +127,10 @@ def _held_out(folder: StudyFolder, wanted: Figure) -> Estimate | None:
 
 
 def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """A figure of the training batches, such as top1, over the last tenth of a run; a share has an interval."""
+    """A figure of the training batches, such as top1, over the last tenth of a run; a share has an interval.
+
+    `value_mse` is in the 0 to 1 scale, as that of held-out positions.
+    """
     shares = []
     for step in wanted.of:
         events = [event for event in read_events(folder.run_folder(step), "train") if wanted.key in event]
@@ -133,7 +140,7 @@ def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         found = curve(folder, step, "top1")
         per_event = (found.samples[-1] / len(events)) if found else 0
         shares.append((float(np.mean(last)), per_event * len(last)))
-    mean = float(np.mean([share for share, _ in shares]))
+    mean = _unit(wanted.key) * float(np.mean([share for share, _ in shares]))
     count = int(sum(number for _, number in shares))
     low, high = wilson(mean * count, count) if wanted.key in SHARES else (math.nan, math.nan)
     return Estimate(mean, low, high, count)
