@@ -290,7 +290,7 @@ def test_a_step_that_does_not_exist_is_named(
 
 
 def test_an_option_that_is_off_is_left_out() -> None:
-    options = {"quiet": False, "games": 4, "force": True}
+    options = {"quiet": False, "out": None, "games": 4, "force": True}
     assert Step(run="match a b", options=options).command({}) == ["match", "a", "b", "--games", "4", "--force"]
 
 

@@ -26,8 +26,8 @@ class Step(Strict):
     """A command with its settings.
 
     `run` are the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`. `${STEP}` in it stands for
-    the network of another step. `options` become `--games 400`; `quiet: true` becomes `--quiet`, and false nothing.
-    `set` becomes `--set training.seed=1`. `needs` are programs without which the step is left out.
+    the network of another step. `options` become `--games 400`; `quiet: true` becomes `--quiet`, and false or null
+    nothing. `set` becomes `--set training.seed=1`. `needs` are programs without which the step is left out.
     """
 
     run: str
@@ -68,7 +68,7 @@ class Step(Strict):
         """The words of the command with `networks` in the place of `${STEP}`."""
         words = list(self.words)
         for name, value in self.options.items():
-            if value is not False:
+            if value is not False and value is not None:
                 words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         words += [word for setting in self.settings for word in ("--set", setting)]
         for step, path in networks.items():
