@@ -29,6 +29,16 @@ def test_the_time_left_follows_the_pace_of_this_process() -> None:
     assert eta.seconds(120) == 0.0
 
 
+def test_the_time_left_counts_what_runs_at_once_as_half_done() -> None:
+    time = [0.0]
+    eta = Eta(90, at_once=64, now=lambda: time[0])
+    assert eta.seconds(0) is None
+    time[0] = 100.0
+    assert eta.seconds(1) == pytest.approx(100 / 32.5 * 57.5)  # 1 of 90 is done, 63 half
+    assert eta.seconds(86) == pytest.approx(100 / 88 * 2)
+    assert eta.seconds(90) == 0.0
+
+
 def test_timings_add_up() -> None:
     time = [0.0]
     timings = Timings(now=lambda: time[0])

@@ -39,7 +39,7 @@ class Display(LiveDisplay):
 
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         self._outcomes = list(earlier)
-        self._eta = Eta(self._all, len(earlier))
+        self._eta = Eta(self._all, len(earlier), at_once)
         self._printed = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
         self.print(f"{self._up_to}{self._all} games{there}, {at_once} at once: {self._who()}")

@@ -67,11 +67,18 @@ class LiveDisplay(ABC):
 
 
 class Eta:
-    """Time left of `total` equal pieces of work of which `done` were done before this process began."""
+    """Time left of `total` equal pieces of work of which `done` were done before this process began.
 
-    def __init__(self, total: float, done: float = 0.0, now: Callable[[], float] = time.monotonic) -> None:
+    Of several `at_once`, those that go on while one ends count as half done: the first of 64 games to end says nothing
+    of the pace of one after the other.
+    """
+
+    def __init__(
+        self, total: float, done: float = 0.0, at_once: int = 1, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._total = total
         self._before = done
+        self._at_once = at_once
         self._now = now
         self._began = now()
 
@@ -79,7 +86,9 @@ class Eta:
         """Seconds until all is done at the pace so far; None before any progress."""
         if done <= self._before:
             return None
-        return (self._now() - self._began) / (done - self._before) * max(0.0, self._total - done)
+        begun = max(0.0, min(self._at_once - 1, self._total - done)) / 2
+        pace = (self._now() - self._began) / (done - self._before + begun)
+        return pace * max(0.0, self._total - done - begun)
 
 
 class Timings:
