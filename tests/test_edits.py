@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tengen.sgf import EditHistory, GameTree, read_tree, write_tree
+from tengen.sgf import Analysis, EditHistory, GameTree, read_tree, write_tree
 
 RECORD = b"(;SZ[9]C[root](;B[aa];W[bb](;B[cc])(;B[dd]))(;B[ee]TR[aa];W[ff]))"
 STEPS = st.lists(
@@ -70,3 +70,25 @@ def test_undo_ends_where_the_encoding_has_changed() -> None:
         tree.root.comment = "é"  # the record turns into UTF-8
     assert not history.can_undo and history.undo() is None
     assert "古力".encode() in write_tree(tree)
+
+
+@pytest.mark.parametrize("setup", [True, False])
+def test_an_edit_of_a_position_drops_the_analysis_of_it_and_of_all_that_follows(setup: bool) -> None:
+    tree = read_tree(RECORD)
+    history, node = EditHistory(tree), tree.root.children[0]
+
+    def edit() -> None:
+        with history.edit(node):
+            if setup:
+                node.setup = {80: 0}
+            else:
+                node.comment = "text"
+
+    for change in (edit, history.undo, history.redo):
+        keys = {each.id: each.position_key for each in tree.walk()}
+        for each in tree.walk():
+            each.analysis = Analysis(0.5, None, 1)
+        change()
+        dropped = [each for each in tree.walk() if each.analysis is None]
+        assert dropped == (list(tree.walk(node)) if setup else [])
+        assert dropped == [each for each in tree.walk() if each.position_key != keys[each.id]]

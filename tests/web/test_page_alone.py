@@ -217,6 +217,35 @@ def test_a_running_analysis_is_in_the_graph() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE), engine)
 
 
+def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        board, session = element("board").props, page.session
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(engine.thinking.is_set)
+        press("ask-hint")
+        await until(lambda: board["hint"] == 0)
+        press("policy")
+        await until(lambda: board["policy"])
+        press("edit")
+        for change in (lambda: page._tapped(0), lambda: press("edit-turn"), lambda: press("edit-undo")):
+            before = len(engine.searches)
+            await until(lambda: (page.refresh(), board["candidates"])[1])
+            change()
+            assert (board["hint"], board["policy"]) == (-1, [])
+            assert session.node.analysis is None and board["candidates"] == []
+            await until(lambda before=before: len(engine.searches) > before and engine.thinking.is_set())
+            await until(lambda: (page.refresh(), session.search_result)[1])
+            found = session.search_result
+            assert found is not None and (found.move, found.to_play) == (1, session.game.to_play)
+        press("ask-hint")
+        await until(lambda: board["hint"] == 1)
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
 def test_viewing_a_long_comment_does_not_cut_it() -> None:
     text = "x" * (MAX_COMMENT + 5)
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tengen.sgf.tree import GameNode, GameTree
+from tengen.sgf.tree import SETUP, GameNode, GameTree
 
 _LIMIT = 500
+_POSITION = (*SETUP, "PL")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class _Edit:
 class EditHistory:
     """The last 500 edits of a tree. Moves and nodes that were added or removed otherwise in between stay so.
 
-    An edit that changed the encoding of the tree, or was made before that, cannot be undone.
+    An edit that changed the encoding of the tree, or was made before that, cannot be undone. Every edit of a position,
+    undone and redone ones too, drops its analysis.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -53,6 +55,7 @@ class EditHistory:
             self._apply([(node, old, _NodeState.of(node)) for node, old in before], back=True)
             raise
         states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
+        self._drop_analyses(states)
         if not states or charset != self._tree.charset:
             return
         last = self._done[-1] if self._done else None
@@ -89,9 +92,15 @@ class EditHistory:
         edit = source.pop()
         target.append(edit)
         self._apply(edit.states, back)
+        self._drop_analyses(edit.states)
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
         added = [child for old, new in changes for child in new.children if child not in old.children]
         return added[0] if added else edit.shown
+
+    def _drop_analyses(self, states: list[tuple[GameNode, _NodeState, _NodeState]]) -> None:
+        for node, before, after in states:
+            if any(before.properties.get(name) != after.properties.get(name) for name in _POSITION):
+                self._tree.position_changed(node)
 
     def _apply(self, states: list[tuple[GameNode, _NodeState, _NodeState]], back: bool) -> None:
         for node, before, after in states:

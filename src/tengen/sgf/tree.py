@@ -40,7 +40,8 @@ class GameNode:
 
     id: unique in the tree; the root's is 0. children: all that may follow; `children[0]` is the main line. properties:
     raw SGF values by name, in the encoding of the tree. move: (color, point), with `size * size` for pass, or None.
-    problem: why the node cannot be shown; normally empty. analysis: the result of a search of the position.
+    problem: why the node cannot be shown; normally empty. analysis: the result of a search of the position. edits: how
+    often the position was changed.
     """
 
     def __init__(self, tree: GameTree, node_id: int, parent: GameNode | None, properties: Properties) -> None:
@@ -50,6 +51,7 @@ class GameNode:
         self.children: list[GameNode] = []
         self.properties = properties
         self.analysis: Analysis | None = None
+        self.edits = 0
         self.move: tuple[int, int] | None = None
         self.problem = ""
         try:
@@ -90,6 +92,11 @@ class GameNode:
     def move_number(self) -> int:
         """Moves from the root to here."""
         return sum(node.move is not None for node in (self, *self.ancestors))
+
+    @property
+    def position_key(self) -> tuple[GameNode, int]:
+        """Identifies the position: after an edit that changes it, the node has another key."""
+        return self, self.edits
 
     # What the node says.
 
@@ -349,6 +356,12 @@ class GameTree:
         for back in (child for child in children if child not in parent.children):
             self._nodes.update((node.id, node) for node in _subtree(back, lambda one: one.children))
         parent.children = list(children)
+
+    def position_changed(self, node: GameNode) -> None:
+        """The stones or the turn at `node` were changed: drop the analyses of it and of all that follows."""
+        for changed in self.walk(node):
+            changed.analysis = None
+            changed.edits += 1
 
     def numbered(self) -> dict[int, int]:
         """The number of every node, by id, in the order of the text; as ids in a tree that is read from it."""

@@ -130,7 +130,7 @@ class EngineController:
 
     async def _run_review(self, session: GameSession, line: Sequence[GameNode], over: threading.Event) -> None:
         def keep(node: GameNode, result: SearchResult) -> None:
-            session.add_analysis(node, result)
+            session.add_analysis(node, result, edits[node])
             if not over.is_set() and self.review_progress is not None:
                 self.review_progress = (self.review_progress[0] + 1, self.review_progress[1])
 
@@ -139,6 +139,7 @@ class EngineController:
                 return review(session.tree, positions, queue, visits, keep, over.is_set)
 
         network, visits = self.network, self.analysis.review_visits
+        edits = {node: node.edits for node in line}
 
         try:
             positions = await asyncio.to_thread(positions_of, session.tree, line)
@@ -331,6 +332,7 @@ class EngineController:
 
     async def _analyze(self) -> bool:
         session, node = self.session, self.session.node
+        edits = node.edits
         if node.analysis is not None and node.analysis.visits >= self.analysis.visits:
             return False
         self.activity = "analyzing"
@@ -338,5 +340,5 @@ class EngineController:
         limits = Limits(visits=self.analysis.visits)
         result = await self.thread.think(session.game, limits, ANALYSIS_STYLE, self.network, "analysis")
         if result is not None and result.visits:
-            session.add_analysis(node, result)
+            session.add_analysis(node, result, edits)
         return self._wake.is_set()

@@ -67,7 +67,7 @@ class GameSession:
         self.spent: dict[int, float] = {}
         """Seconds of the moves that were played here on a clock, by the id of their node."""
         self._played: set[int] = set()  # nodes of moves that may be taken back; those of a record stay
-        self._dead: dict[int, frozenset[int]] = {}
+        self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._set_tip()
         if tree is None and settings.clock:
             for name, text in time_properties(settings.clock).items():
@@ -188,7 +188,7 @@ class GameSession:
     @property
     def dead(self) -> frozenset[int]:
         """The stones marked dead in the shown position."""
-        return self._dead.get(self.node.id, frozenset())
+        return self._dead.get(self.node.position_key, frozenset())
 
     @property
     def score(self) -> float:
@@ -197,7 +197,7 @@ class GameSession:
 
     def view(self) -> BoardView:
         """What the board draws now."""
-        return BoardView.of(self.game, self.node, self._dead.get(self.node.id))
+        return BoardView.of(self.game, self.node, self._dead.get(self.node.position_key))
 
     def status(self) -> str:
         """One line for people: whose turn it is, or how the game ended."""
@@ -394,8 +394,11 @@ class GameSession:
 
     # Analysis and count
 
-    def add_analysis(self, node: GameNode, result: SearchResult) -> None:
-        """Keep the result of a search of the position at `node`, unless one with more visits is there."""
+    def add_analysis(self, node: GameNode, result: SearchResult, edits: int | None = None) -> None:
+        """Keep the result of a search of the position at `node`, unless one with more visits is there, or an edit has
+        changed the position, which was searched when `node.edits` was `edits`."""
+        if edits is not None and edits != node.edits:
+            return
         if node.analysis is not None and node.analysis.visits > result.visits:
             return
         black = result.to_play == BLACK
@@ -420,12 +423,12 @@ class GameSession:
     def begin_count(self, dead: Sequence[int]) -> None:
         """Mark these stones dead in the shown position; a person may correct them."""
         stones = self.view().stones
-        self._dead[self.node.id] = frozenset(point for point in dead if stones[point] != ".")
+        self._dead[self.node.position_key] = frozenset(point for point in dead if stones[point] != ".")
 
     @property
     def counted(self) -> bool:
         """Whether the dead stones of the shown position have been determined."""
-        return self.node.id in self._dead
+        return self.node.position_key in self._dead
 
     def toggle_dead(self, point: object) -> None:
         """Change the group on a point from alive to dead or back; an empty point changes nothing."""
@@ -434,7 +437,7 @@ class GameSession:
             return
         group = group_of(self.game.board, checked)
         dead = self.dead
-        self._dead[self.node.id] = dead - group if checked in dead else dead | group
+        self._dead[self.node.position_key] = dead - group if checked in dead else dead | group
 
     def agree(self) -> str:
         """End the game with the count as marked; returns the result as SGF writes it."""

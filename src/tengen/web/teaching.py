@@ -53,7 +53,7 @@ class Teacher:
         self.on = False
         self.threshold = DEFAULT_THRESHOLD
         self.warning: MoveWarning | None = None
-        self.hint: tuple[GameNode, int] | None = None
+        self._hint: tuple[tuple[GameNode, int], int] | None = None  # the position by its key, the point
         self._wants_hint = False
         self._judged: set[int] = set()  # nodes whose move is no mistake, or is kept
 
@@ -69,12 +69,12 @@ class Teacher:
 
     def forget(self) -> None:
         """Another game is shown."""
-        self.warning, self.hint, self._wants_hint = None, None, False
+        self.warning, self._hint, self._wants_hint = None, None, False
         self._judged.clear()
 
     def hint_at(self, node: GameNode) -> int | None:
         """The point of the hint for this position, None without one."""
-        return self.hint[1] if self.hint is not None and self.hint[0] is node else None
+        return self._hint[1] if self._hint is not None and self._hint[0] == node.position_key else None
 
     async def step(self, session: GameSession) -> bool | None:
         """Do what is due: None where nothing is, else whether the engine may go on at once."""
@@ -86,7 +86,7 @@ class Teacher:
         if self._wants_hint:
             self._wants_hint = False
             if (found := await self._search(session, node)) is not None and found.candidates:
-                self.hint = node, found.candidates[0].point
+                self._hint = node.position_key, found.candidates[0].point
             return True
         if not self.on or session.mode is not Mode.PLAY:
             return None
@@ -116,10 +116,11 @@ class Teacher:
         """The result of enough visits of a position of the session; None where the search was stopped."""
         if (known := self._known(node)) is not None:
             return known
+        edits = node.edits
         found = await self._think(session.tree.position(node), Limits(visits=TEACHING_VISITS), STYLE)
         if found is None or not found.visits:
             return None
-        session.add_analysis(node, found)
+        session.add_analysis(node, found, edits)
         return self._known(node)
 
     def _known(self, node: GameNode) -> SearchResult | None:

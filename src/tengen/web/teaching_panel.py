@@ -36,9 +36,9 @@ class TeachingPanel:
     ) -> None:
         self._controller, self._thread, self._board = controller, thread, board
         self._on_change, self._on_error = on_change, on_error
-        self._estimated: GameNode | None = None
+        self._estimated: tuple[GameNode, int] | None = None  # the position by its key
         self._refuting = False
-        self._policy: tuple[GameNode, list[float]] | None = None
+        self._policy: tuple[tuple[GameNode, int], list[float]] | None = None
         with ui.element("div").classes("tg-card tg-warning").props("data-testid=warning role=alert") as self._warning:
             self._text = ui.label().classes("tg-line-status")
             with ui.element("div").classes("tg-actions"):
@@ -82,11 +82,11 @@ class TeachingPanel:
             self._board.set(line=[])
         if warning is not None:
             self._text.set_text(warning.text(self._controller.session.game.size))
-        if self._estimated is not node:
+        if self._estimated != node.position_key:
             self._lines.set_text("")
         self._lines.set_visibility(bool(self._lines.text))
         hint = teacher.hint_at(node)
-        known = self._policy[1] if self._policy is not None and self._policy[0] is node else []
+        known = self._policy[1] if self._policy is not None and self._policy[0] == node.position_key else []
         self._board.set(hint=-1 if hint is None else hint, policy=known)
 
     def _switched(self) -> None:
@@ -110,8 +110,8 @@ class TeachingPanel:
         self._on_change()
 
     async def _show_policy(self) -> None:
-        session, node = self._controller.session, self._controller.session.node
-        if self._policy is not None and self._policy[0] is node:
+        session, position = self._controller.session, self._controller.session.node.position_key
+        if self._policy is not None and self._policy[0] == position:
             self._policy = None
         else:
             try:
@@ -120,16 +120,16 @@ class TeachingPanel:
                 self._on_error(str(error))
                 return
             if found is not None:
-                self._policy = node, [round(share, 4) for share in found.policy[0].tolist()]
+                self._policy = position, [round(share, 4) for share in found.policy[0].tolist()]
         self._on_change()
 
     async def _estimate(self) -> None:
-        session, node = self._controller.session, self._controller.session.node
+        session, position = self._controller.session, self._controller.session.node.position_key
         count = await self._thread.count(session.game)
         found = await self._thread.raw(session.game) if count is not None else None
-        if count is not None and session.node is node:
+        if count is not None and session.node.position_key == position:
             score = None if found is None or found.score is None else float(found.score[0])
             lead = score if score is None or session.game.to_play == BLACK else -score
             self._lines.set_text("\n".join(Estimate.of(session.game, count).lines(lead)))
-            self._estimated = node
+            self._estimated = position
         self._on_change()
