@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 import weakref
 from collections.abc import Awaitable, Callable
 from io import BytesIO
@@ -19,13 +20,14 @@ from web_engine import FakeEngine, FakeEngines, until
 
 from tengen.engine import TimeControl
 from tengen.errors import NetworkError
+from tengen.evaluators import Evaluation
 from tengen.game import BLACK, WHITE, Game
 from tengen.sgf import split_trees
 from tengen.web.editor import Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
-from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing, level_of_visits
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.server import Site
 from tengen.web.settings import GameSettings, Mode
@@ -244,6 +246,39 @@ def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
         await until(lambda: board["hint"] == 1)
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_policy_and_estimate_are_shown_while_the_engine_thinks_and_do_not_end_its_search(paused: bool) -> None:
+    class Slow(FakeEngine):
+        def raw(self, game: Game) -> Evaluation:
+            time.sleep(0.05)  # longer than it takes the controller to go on
+            return super().raw(game)
+
+    engine = Slow()
+
+    async def scene(page: Page) -> None:
+        page.session.click(40)
+        if paused:
+            page._toggle_pause()
+        page.wake_up()
+        if paused:
+            press("one-move")
+        for name, shown in (
+            ("policy", lambda: element("board").props["policy"]),
+            ("estimate", lambda: element("estimate-lines").text),  # type: ignore[attr-defined]
+        ):
+            await until(engine.thinking.is_set)
+            before = len(engine.searches)
+            press(name)
+            await until(shown)
+            await until(lambda before=before: len(engine.searches) > before)
+            assert len(page.session.game.moves) == 1
+        engine.endless = False
+        page._controller.wake()
+        await until(lambda: len(page.session.game.moves) == 2)
+
+    perform(scene, GameSettings(size=9, players=(PERSON, level_of_visits(1600))), engine)
 
 
 def test_viewing_a_long_comment_does_not_cut_it() -> None:

@@ -68,6 +68,7 @@ class EngineController:
         self._programs: dict[int, ProgramThread] = {}  # by color
         self._starting: set[asyncio.Task[None]] = set()
         self._one_move = False
+        self._asking = 0
         self._changed, self._failed, self._engines, self._min_seconds = changed, failed, engines, min_seconds
         self._wake = asyncio.Event()
 
@@ -103,6 +104,16 @@ class EngineController:
         """Let a paused engine play one move."""
         self._one_move = True
         self.wake()
+
+    async def ask(self, task: Awaitable[T]) -> T:
+        """Do a short task of `thread` beside the session; the step that it stops begins again afterwards."""
+        self._asking += 1
+        self._wake.set()
+        try:
+            return await task
+        finally:
+            self._asking -= 1
+            self._wake.set()
 
     def close(self) -> None:
         """End the review and the programs."""
@@ -161,7 +172,7 @@ class EngineController:
     def new_session(self, session: GameSession) -> None:
         """Replace the session."""
         self.stop_review()
-        self.session, self.paused, self.failure = session, False, ""
+        self.session, self.paused, self.failure, self._one_move = session, False, "", False
         self.teacher.forget()
         self.wake()
 
@@ -183,14 +194,17 @@ class EngineController:
 
     def _give_up(self, message: str) -> bool:
         """Report a failure and stop until the next wake."""
-        self.paused, self.analyzing, self.failure = True, False, message
+        self.paused, self.analyzing, self.failure, self._one_move = True, False, message, False
         self._failed(message)
         return False
 
     async def _next(self) -> bool:
         """Do one step. False when there is nothing to do before the next wake."""
-        session, one_move = self.session, self._one_move
-        self._one_move = False
+        if self._asking:
+            return False  # it wakes the controller at its end
+        session = self.session
+        if not self.paused or not session.engine_to_move:
+            self._one_move = False
         self._arrange_programs()
         if not self.paused:
             self.failure = ""
@@ -198,7 +212,7 @@ class EngineController:
             return await self._count()
         if not self.paused and (taught := await self.teacher.step(session)) is not None:
             return taught
-        if session.engine_to_move and (one_move or not self.paused):
+        if session.engine_to_move and (self._one_move or not self.paused):
             return await self._answer()
         if self.analyzing and not session.game.is_over:
             return await self._analyze()
@@ -222,6 +236,7 @@ class EngineController:
         await asyncio.sleep(max(0.0, self._min_seconds - (time.monotonic() - begun)))
         if not answered or self._wake.is_set() or self.session is not session or session.node is not node:
             return True
+        self._one_move = False
         if result is not None:
             session.add_analysis(node, result)
         if point is None:

@@ -115,7 +115,7 @@ class TeachingPanel:
             self._policy = None
         else:
             try:
-                found = await self._thread.raw(session.game, self._controller.network)
+                found = await self._controller.ask(self._thread.raw(session.game, self._controller.network))
             except TengenError as error:
                 self._on_error(str(error))
                 return
@@ -125,8 +125,8 @@ class TeachingPanel:
 
     async def _estimate(self) -> None:
         session, position = self._controller.session, self._controller.session.node.position_key
-        count = await self._thread.count(session.game)
-        found = await self._thread.raw(session.game) if count is not None else None
+        count = await self._controller.ask(self._thread.count(session.game))
+        found = await self._controller.ask(self._thread.raw(session.game)) if count is not None else None
         if count is not None and session.node.position_key == position:
             score = None if found is None or found.score is None else float(found.score[0])
             lead = score if score is None or session.game.to_play == BLACK else -score
