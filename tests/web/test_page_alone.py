@@ -18,7 +18,7 @@ from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
 from web_engine import FakeEngine, FakeEngines, until
 
-from tengen.engine import TimeControl
+from tengen.engine import Count, TimeControl
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation
 from tengen.game import BLACK, WHITE, Game
@@ -30,13 +30,17 @@ from tengen.web.panels import MAX_COMMENT
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.server import Site
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import AnalysisSettings, GameSettings, Mode
 
 Scene = Callable[[Page], Awaitable[None]]
 
 
 def perform(
-    scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, library: GameLibrary | None = None
+    scene: Scene,
+    settings: GameSettings,
+    engine: FakeEngine | None = None,
+    library: GameLibrary | None = None,
+    engines: FakeEngines | None = None,
 ) -> None:
     """Play a scene with a page that no browser shows."""
     played_by = engine or FakeEngine()
@@ -45,7 +49,7 @@ def perform(
         core.loop = asyncio.get_running_loop()
         client = Client(nicegui_page(""), request=None)
         with client:
-            page = Page(FakeEngines(lambda: played_by, ""), settings, lambda session: None, 0, library)
+            page = Page(engines or FakeEngines(lambda: played_by, ""), settings, lambda session: None, 0, library)
         try:
             await asyncio.wait_for(scene(page), 60)
         finally:
@@ -279,6 +283,34 @@ def test_policy_and_estimate_are_shown_while_the_engine_thinks_and_do_not_end_it
         await until(lambda: len(page.session.game.moves) == 2)
 
     perform(scene, GameSettings(size=9, players=(PERSON, level_of_visits(1600))), engine)
+
+
+@pytest.mark.parametrize("name", ["policy", "estimate"])
+def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: str) -> None:
+    class Flawed(FakeEngine):
+        def count(self, game: Game) -> Count:
+            raise NetworkError("it is gone")
+
+        def raw(self, game: Game) -> Evaluation:
+            raise NetworkError("it is gone")
+
+    class Asked(FakeEngines):
+        def __call__(self, network: str = "") -> FakeEngine:
+            made.append(network)
+            return Flawed()
+
+    made: list[str] = []
+
+    async def scene(page: Page) -> None:
+        messages: list[str] = []
+        page._teaching._on_error = messages.append
+        page._set_analysis(AnalysisSettings("other"))
+        page.wake_up()
+        press(name)
+        await until(lambda: messages)
+        assert messages == ["it is gone"] and made == ["other"]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())
 
 
 def test_viewing_a_long_comment_does_not_cut_it() -> None:

@@ -123,10 +123,10 @@ class EngineThread:
         copy = game.copy()
         return await self._run(task, network)
 
-    async def count(self, game: Game) -> Count | None:
-        """Count a finished game; None where the task was stopped before it began."""
+    async def count(self, game: Game, network: str = "") -> Count | None:
+        """Count a finished game with a network; None where the task was stopped before it began."""
         copy = game.copy()
-        return await self._run(lambda _, engine: engine.count(copy))
+        return await self._run(lambda _, engine: engine.count(copy), network)
 
     async def raw(self, game: Game, network: str = "") -> Evaluation | None:
         """A network's output for a position, one row; None where the task was stopped before it began."""

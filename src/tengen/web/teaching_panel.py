@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from nicegui import ui
 
@@ -16,6 +17,8 @@ from tengen.web.estimate import Estimate
 from tengen.web.language import _, ngettext
 from tengen.web.panels import button
 from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS
+
+T = TypeVar("T")
 
 
 class TeachingPanel:
@@ -114,22 +117,27 @@ class TeachingPanel:
         if self._policy is not None and self._policy[0] == position:
             self._policy = None
         else:
-            try:
-                found = await self._controller.ask(self._thread.raw(session.game, self._controller.network))
-            except TengenError as error:
-                self._on_error(str(error))
-                return
+            found = await self._ask(self._thread.raw(session.game, self._controller.network))
             if found is not None:
                 self._policy = position, [round(share, 4) for share in found.policy[0].tolist()]
         self._on_change()
 
     async def _estimate(self) -> None:
         session, position = self._controller.session, self._controller.session.node.position_key
-        count = await self._controller.ask(self._thread.count(session.game))
-        found = await self._controller.ask(self._thread.raw(session.game)) if count is not None else None
+        network = self._controller.network
+        count = await self._ask(self._thread.count(session.game, network))
+        found = await self._ask(self._thread.raw(session.game, network)) if count is not None else None
         if count is not None and session.node.position_key == position:
             score = None if found is None or found.score is None else float(found.score[0])
             lead = score if score is None or session.game.to_play == BLACK else -score
             self._lines.set_text("\n".join(Estimate.of(session.game, count).lines(lead)))
             self._estimated = position
         self._on_change()
+
+    async def _ask(self, task: Awaitable[T]) -> T | None:
+        """What a task of the thread finds; None where it fails, which is reported."""
+        try:
+            return await self._controller.ask(task)
+        except TengenError as error:
+            self._on_error(str(error))
+            return None
