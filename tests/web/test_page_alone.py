@@ -73,8 +73,12 @@ def is_shown(name: str) -> bool:
 
 def press(name: str) -> None:
     """Press a button of the page."""
-    part = element(name)
-    (listener,) = [heard for heard in part._event_listeners.values() if heard.type == "click"]
+    send(element(name), "click")
+
+
+def send(part: ui.element, event: str) -> None:
+    """Let a part of the page hear an event of the browser."""
+    (listener,) = [heard for heard in part._event_listeners.values() if heard.type == event]
     part._handle_event({"listener_id": listener.id, "args": {}})
 
 
@@ -311,6 +315,55 @@ def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: st
         assert messages == ["it is gone"] and made == ["other"]
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())
+
+
+def test_the_variation_of_a_move_in_the_list_is_drawn_on_its_own_position_alone() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        board, session = element("board").props, page.session
+        second = page._analysis._table._rows[1][0]
+        session.play(40)
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        for change in (
+            lambda: page._navigate(lambda session: session.step(-1)),
+            lambda: page._navigate(lambda session: session.step(1)),
+            lambda: send(second, "click"),
+            lambda: element("analysis").set_value(False),  # type: ignore[attr-defined]
+        ):
+            await until(lambda: (page.refresh(), second.visible and session.search_result)[1])
+            send(second, "mouseenter")
+            assert session.search_result is not None
+            assert board["line"] == list(session.search_result.candidates[1].pv)
+            change()
+            assert board["line"] == []
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+def test_the_refutation_is_on_the_board_again_when_the_pointer_has_left_the_list() -> None:
+    async def scene(page: Page) -> None:
+        board, teacher = element("board").props, page._controller.teacher
+        first = page._analysis._table._rows[0][0]
+        element("teach").set_value(True)  # type: ignore[attr-defined]
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        page.wake_up()
+        page._tapped(0)
+        await until(lambda: is_shown("warning"))
+        assert teacher.warning is not None
+        press("refutation")
+        assert board["line"] == list(teacher.warning.refutation)
+        send(first, "mouseenter")
+        send(first, "mouseleave")
+        assert board["line"] == list(teacher.warning.refutation)
+        press("refutation")
+        assert board["line"] == []
+        press("refutation")
+        press("keep")
+        assert board["line"] == []
+
+    perform(scene, GameSettings(size=9), FakeEngine(script=[40, 41, 42]))
 
 
 def test_viewing_a_long_comment_does_not_cut_it() -> None:

@@ -24,7 +24,7 @@ class AnalysisPanel:
         on_settings: Callable[[], None],
         on_options: Callable[[], None],
         on_review: Callable[[], None],
-        on_line: Callable[[Sequence[int]], None],
+        on_line: Callable[[], None],
         on_choose: EventHandler,
         on_seek: EventHandler,
     ) -> None:
@@ -55,6 +55,11 @@ class AnalysisPanel:
         return bool(self._moves.value)
 
     @property
+    def line(self) -> Sequence[int]:
+        """The variation of the move under the pointer; empty without one."""
+        return self._table.line
+
+    @property
     def shows_ownership(self) -> bool:
         """Whether the board shows the ownership."""
         return bool(self._ownership.value)
@@ -63,13 +68,15 @@ class AnalysisPanel:
         """Turn the analysis on or off, as the switch does."""
         self._switch.set_value(not self._switch.value)
 
-    def show(self, result: SearchResult | None, size: int, caption: str, on: bool, graph: bool) -> None:
-        """Draw a search result on a board of this size, with a caption beside the switch, which is `on` or off."""
+    def show(
+        self, result: SearchResult | None, position: object, size: int, caption: str, on: bool, graph: bool
+    ) -> None:
+        """Draw the search result of a position on a board of this size; `caption` stands beside the switch."""
         self._caption.set_text(caption)
         self._switch.set_value(on)
         self._options.set_visibility(on or result is not None)
         self.graph.set_visibility(graph)
-        self._table.show(result, size)
+        self._table.show(result, position, size)
 
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""
@@ -81,9 +88,12 @@ class AnalysisPanel:
 
 
 class MoveTable:
-    """The engine's best moves as a table. `on_line` gets the variation of the move under the pointer."""
+    """The engine's best moves as a table. `on_line` is called when the pointer or the focus changes `line`."""
 
-    def __init__(self, on_line: Callable[[Sequence[int]], None], on_choose: EventHandler) -> None:
+    def __init__(self, on_line: Callable[[], None], on_choose: EventHandler) -> None:
+        self._on_line = on_line
+        self._pointed: int | None = None
+        self._shown: object = None
         self._lines: list[Sequence[int]] = [()] * ROWS
         self._rows: list[tuple[ui.element, list[ui.label]]] = []
         with ui.element("div").classes("tg-moves") as self._table:
@@ -95,21 +105,30 @@ class MoveTable:
                     labels = [ui.label() for _ in range(6)]
                 labels[0].classes("tg-dot")
                 for enter, leave in (("mouseenter", "mouseleave"), ("focus", "blur")):
-                    element.on(enter, lambda row=row: on_line(self._lines[row]), args=[])
-                    element.on(leave, lambda: on_line(()), args=[])
+                    element.on(enter, lambda row=row: self._point(row), args=[])
+                    element.on(leave, lambda: self._point(None), args=[])
                 element.on(
                     "click", lambda row=row: on_choose(self._lines[row][0] if self._lines[row] else None), args=[]
                 )
                 self._rows.append((element, labels))
 
-    def show(self, result: SearchResult | None, size: int) -> None:
-        """Show the moves of a search on a board of this size, for the side to move; none for None."""
+    @property
+    def line(self) -> Sequence[int]:
+        """The variation of the row under the pointer; empty without one."""
+        return () if self._pointed is None else self._lines[self._pointed]
+
+    def show(self, result: SearchResult | None, position: object, size: int) -> None:
+        """Show the moves of a search of a position, on a board of this size, for the side to move; none for None."""
+        if position != self._shown:
+            # A finger that taps a row never leaves it, nor does a pointer when the row is hidden.
+            self._shown, self._pointed = position, None
         self._table.set_visibility(result is not None)
         moves = visited(result)[:ROWS] if result is not None else []
         top = moves[0].winrate if moves else 0.0
         for row, (element, labels) in enumerate(self._rows):
             element.set_visibility(row < len(moves))
             if row >= len(moves):
+                self._lines[row] = ()
                 continue
             move = moves[row]
             self._lines[row] = move.pv or (move.point,)
@@ -119,6 +138,10 @@ class MoveTable:
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)
             labels[0].style(f"background: {heat(row, top - move.winrate)}")
+
+    def _point(self, row: int | None) -> None:
+        self._pointed = row
+        self._on_line()
 
 
 def heat(rank: int, loss: float) -> str:

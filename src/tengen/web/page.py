@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
@@ -185,7 +185,13 @@ class Page:
                 self._offer = UnfinishedCard(self._files.open_kept)
                 self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
                 self._teaching = TeachingPanel(
-                    self._controller, self._thread, self._board, self._taught, self._take_back, self._notify
+                    self._controller,
+                    self._thread,
+                    self._board,
+                    self._taught,
+                    self._draw_line,
+                    self._take_back,
+                    self._notify,
                 )
                 self._status = StatusPanel(
                     {
@@ -211,7 +217,7 @@ class Page:
                     lambda: self._analysis_dialog.open(self._controller.analysis, self.session.settings.size),
                     self._poll,
                     self._review_game,
-                    self._show_line,
+                    self._draw_line,
                     self._choose_move,
                     lambda place: self._navigate(lambda session: session.seek(place)),
                 )
@@ -322,7 +328,13 @@ class Page:
         finished = self.session.mode is not Mode.PLAY
         graph = controller.analyzing or (finished and bool(self.session.line_analyses() or self.session.line_times()))
         panel.show_review(finished and len(self.session.line) > 1, controller.review_progress is not None)
-        panel.show(shown, self.session.game.size, self._caption(shown), controller.analyzing, graph)
+        position, size = self.session.node.position_key, self.session.game.size
+        panel.show(shown, position, size, self._caption(shown), controller.analyzing, graph)
+        self._draw_line()
+
+    def _draw_line(self) -> None:
+        """Draw the variation of the pointed move in the list, else the refutation that is asked for."""
+        self._board.set(line=list(self._analysis.line or self._teaching.line))
 
     def _caption(self, shown: SearchResult | None) -> str:
         if progress := self._controller.review_progress:
@@ -390,9 +402,6 @@ class Page:
             with self._errors_shown():
                 self.session.play(point, time.monotonic())
                 self._changed()
-
-    def _show_line(self, points: Sequence[int]) -> None:
-        self._board.set(line=list(points))
 
     def _pass_turn(self) -> None:
         with self._errors_shown():

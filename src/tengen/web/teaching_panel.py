@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from nicegui import ui
@@ -16,7 +16,7 @@ from tengen.web.engine import EngineThread
 from tengen.web.estimate import Estimate
 from tengen.web.language import _, ngettext
 from tengen.web.panels import button
-from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS
+from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS, MoveWarning
 
 T = TypeVar("T")
 
@@ -24,8 +24,8 @@ T = TypeVar("T")
 class TeachingPanel:
     """The warning stands where the panel is made, the card where `build` is called.
 
-    `on_change` is called after an input that the page must draw, `on_take_back` takes a move back, `on_error` gets the
-    message of a failure.
+    `on_change` is called after an input that the page must draw, `on_line` after one that changes `line` alone,
+    `on_take_back` takes a move back, `on_error` gets the message of a failure.
     """
 
     def __init__(
@@ -34,11 +34,12 @@ class TeachingPanel:
         thread: EngineThread,
         board: BoardElement,
         on_change: Callable[[], None],
+        on_line: Callable[[], None],
         on_take_back: Callable[[], None],
         on_error: Callable[[str], None],
     ) -> None:
         self._controller, self._thread, self._board = controller, thread, board
-        self._on_change, self._on_error = on_change, on_error
+        self._on_change, self._on_line, self._on_error = on_change, on_line, on_error
         self._estimated: tuple[GameNode, int] | None = None  # the position by its key
         self._refuting = False
         self._policy: tuple[tuple[GameNode, int], list[float]] | None = None
@@ -77,13 +78,11 @@ class TeachingPanel:
 
     def show(self) -> None:
         """Draw what belongs to the shown position."""
-        node, teacher = self._controller.session.node, self._controller.teacher
-        warning = teacher.warning if teacher.warning is not None and teacher.warning.node is node else None
+        node, teacher, warning = self._controller.session.node, self._controller.teacher, self._shown_warning
         self._warning.set_visibility(warning is not None)
-        if warning is None and self._refuting:
+        if warning is None:
             self._refuting = False
-            self._board.set(line=[])
-        if warning is not None:
+        else:
             self._text.set_text(warning.text(self._controller.session.game.size))
         if self._estimated != node.position_key:
             self._lines.set_text("")
@@ -91,6 +90,17 @@ class TeachingPanel:
         hint = teacher.hint_at(node)
         known = self._policy[1] if self._policy is not None and self._policy[0] == node.position_key else []
         self._board.set(hint=-1 if hint is None else hint, policy=known)
+
+    @property
+    def line(self) -> Sequence[int]:
+        """The refutation of the move that the warning is of, while it is asked for; else empty."""
+        warning = self._shown_warning
+        return warning.refutation if warning is not None and self._refuting else ()
+
+    @property
+    def _shown_warning(self) -> MoveWarning | None:
+        warning = self._controller.teacher.warning
+        return warning if warning is not None and warning.node is self._controller.session.node else None
 
     def _switched(self) -> None:
         teacher = self._controller.teacher
@@ -100,9 +110,8 @@ class TeachingPanel:
         self._on_change()
 
     def _refute(self) -> None:
-        if (warning := self._controller.teacher.warning) is not None:
-            self._refuting = not self._refuting
-            self._board.set(line=list(warning.refutation) if self._refuting else [])
+        self._refuting = not self._refuting
+        self._on_line()
 
     def _keep(self) -> None:
         self._controller.teacher.keep()
