@@ -30,6 +30,7 @@ from tengen.web.panels import MAX_COMMENT
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.server import Site
+from tengen.web.session import GameSession
 from tengen.web.settings import AnalysisSettings, GameSettings, Mode
 
 Scene = Callable[[Page], Awaitable[None]]
@@ -384,6 +385,31 @@ def test_viewing_a_long_comment_does_not_cut_it() -> None:
         assert not field.enabled  # type: ignore[attr-defined]
         assert [node.comment for node in session.line] == [text, "short", "c"]
         assert session.history.can_undo
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_a_comment_is_written_on_one_position_while_the_engine_answers() -> None:
+    async def scene(page: Page) -> None:
+        field, session = element("comment"), page.session
+        page.wake_up()
+        page._tapped(40)
+        move = session.node
+        send(field, "focus")
+        field.set_value("a good")  # type: ignore[attr-defined]
+        await until(lambda: len(session.game.moves) == 2)
+        page.refresh()
+        assert field.value == "a good"  # type: ignore[attr-defined]
+        field.set_value("a good move")  # type: ignore[attr-defined]
+        send(field, "blur")
+        assert (move.comment, session.node.comment) == ("a good move", "")
+        assert field.value == ""  # type: ignore[attr-defined]
+        field.set_value("an answer")  # type: ignore[attr-defined]
+        send(field, "focus")
+        page.adopt(GameSession(GameSettings(size=9)))
+        assert field.value == ""  # type: ignore[attr-defined]
+        field.set_value("another game")  # type: ignore[attr-defined]
+        assert [session.node.comment, page.session.node.comment] == ["an answer", "another game"]
 
     perform(scene, GameSettings(size=9))
 

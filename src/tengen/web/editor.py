@@ -49,9 +49,9 @@ class Editor:
         """Let the other color play next."""
         self._set_up({}, 1 - self._session.game.to_play)
 
-    def comment(self, text: str) -> None:
-        """Change the comment on the shown position; what is typed at one place is one edit."""
-        node = self._session.node
+    def comment(self, text: str, node: GameNode | None = None) -> None:
+        """Change the comment on a position, by default the shown one; what is typed at one place is one edit."""
+        node = node or self._session.node
         with self._session.history.edit(node, key=("comment", node.id)):
             node.comment = text
 

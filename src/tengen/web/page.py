@@ -443,8 +443,8 @@ class Page:
         self._controller.review()
         self.refresh()
 
-    def _commented(self, comment: str) -> None:
-        Editor(self.session).comment(comment)
+    def _commented(self, node: GameNode, comment: str) -> None:
+        Editor(self.session).comment(comment, node)
 
     # Playing, analyzing and editing one game
 

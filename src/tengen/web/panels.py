@@ -8,6 +8,7 @@ from functools import partial
 from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.sgf import GameNode
 from tengen.web.components import EventHandler, TreeElement
 from tengen.web.counting import in_words, sentence, vertex
 from tengen.web.editor import Tool
@@ -153,10 +154,13 @@ class StatusPanel:
 
 
 class HistoryPanel:
-    """The tree of variations, and the comment on the shown position."""
+    """The tree of variations, and the comment on the shown position: while the comment has the focus, on the position
+    that was shown when it got it, since an engine may answer meanwhile."""
 
-    def __init__(self, on_go: EventHandler, on_comment: Callable[[str], None], on_edit: Action) -> None:
+    def __init__(self, on_go: EventHandler, on_comment: Callable[[GameNode, str], None], on_edit: Action) -> None:
         self._on_comment = on_comment
+        self._node: GameNode | None = None
+        self._written: GameNode | None = None  # whose comment has the focus
         self._shown = ""
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
@@ -170,12 +174,21 @@ class HistoryPanel:
                 .props("data-testid=comment")
             )
             self._comment.props("borderless dense autogrow").props["aria-label"] = _("Comment")
+            self._comment.on("focus", self._entered, args=[])
+            self._comment.on("blur", self._left, args=[])
 
     def show(self, session: GameSession, editing: bool) -> None:
         """Show the variations of a game and the comment on the shown position."""
         self._edit.set_text(_("Done") if editing else _("Edit"))
         self._tree.show(tree_layout(session.tree, session.grades()), session.node.id)
-        self._shown = session.node.comment
+        self._node = session.node
+        if self._written is not None and session.tree.get(self._written.id) is not self._written:
+            self._written = None
+        if self._written is None:
+            self._show_comment(session.node)
+
+    def _show_comment(self, node: GameNode) -> None:
+        self._shown = node.comment
         whole = len(self._shown) <= MAX_COMMENT
         self._comment.set_value(self._shown if whole else f"{self._shown[:MAX_COMMENT]} \u2026")
         self._comment.set_enabled(whole)
@@ -184,7 +197,16 @@ class HistoryPanel:
         text = str(event.value or "")
         if text != self._shown and len(self._shown) <= MAX_COMMENT:  # the page sets the field too
             self._shown = text[:MAX_COMMENT]
-            self._on_comment(self._shown)
+            if (node := self._written or self._node) is not None:
+                self._on_comment(node, self._shown)
+
+    def _entered(self) -> None:
+        self._written = self._node
+
+    def _left(self) -> None:
+        self._written = None
+        if self._node is not None:
+            self._show_comment(self._node)
 
 
 class EditPanel:
