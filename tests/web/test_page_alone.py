@@ -367,6 +367,56 @@ def test_the_refutation_is_on_the_board_again_when_the_pointer_has_left_the_list
     perform(scene, GameSettings(size=9), FakeEngine(script=[40, 41, 42]))
 
 
+def test_a_pass_is_told_as_the_best_move() -> None:
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        for _ in range(2):
+            press("ask-hint")
+            assert page._notice == "", "so that it is told again"
+            await until(lambda: page._notice == "The best move is a pass")
+        page.session.play(40)
+        page.refresh()
+        assert page._notice == ""
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), FakeEngine(passes=True))
+
+
+def test_a_hint_is_given_in_a_paused_game_and_after_a_resignation() -> None:
+    async def scene(page: Page) -> None:
+        board = element("board").props
+        page._toggle_pause()
+        page.wake_up()
+        press("ask-hint")
+        await until(lambda: board["hint"] == 0)
+        page.session.play(40)
+        press("analyze-game")
+        assert not page._controller.paused, "nothing is left to go on"
+        page.session.settle("B+R")
+        page.refresh()
+        press("ask-hint")
+        await until(lambda: board["hint"] == 0)
+
+    perform(scene, GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE)))
+
+
+def test_no_hint_is_offered_or_remembered_where_no_move_may_follow() -> None:
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        for _ in range(2):
+            page.session.pass_turn()
+        page._changed()
+        await until(lambda: page.session.counted)
+        assert not is_shown("ask-hint")
+        press("ask-hint")
+        await until(lambda: not page._controller._wake.is_set())
+        page._navigate(lambda session: session.step(-1))
+        assert is_shown("ask-hint")
+        await asyncio.sleep(0.1)
+        assert element("board").props["hint"] == -1
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_viewing_a_long_comment_does_not_cut_it() -> None:
     text = "x" * (MAX_COMMENT + 5)
 

@@ -210,6 +210,8 @@ class EngineController:
             self.failure = ""
         if session.phase is Phase.COUNTING and not session.counted:
             return await self._count()
+        if await self.teacher.answer_hint(session):
+            return True
         if not self.paused and (taught := await self.teacher.step(session)) is not None:
             return taught
         if session.engine_to_move and (self._one_move or not self.paused):

@@ -255,8 +255,8 @@ class Page:
         self._review.show(session.review)
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
-        self._show_notice(notice(session))
         self._teaching.show()
+        self._show_notice(self._teaching.notice or notice(session))
         if session.tip.parent is not None:
             self._offer.hide()
             self._welcome.hide()
@@ -450,7 +450,7 @@ class Page:
 
     def _analyze_game(self) -> None:
         self.session.analyze()
-        self._controller.analyzing = True
+        self._controller.analyzing, self._controller.paused = True, False
         self._changed()
 
     def _ask_play_on(self) -> None:

@@ -65,7 +65,7 @@ class Teacher:
 
     def ask_hint(self) -> None:
         """The best move of the shown position is wanted."""
-        self._wants_hint = True
+        self._hint, self._wants_hint = None, True
 
     def forget(self) -> None:
         """Another game is shown."""
@@ -73,22 +73,25 @@ class Teacher:
         self._judged.clear()
 
     def hint_at(self, node: GameNode) -> int | None:
-        """The point of the hint for this position, None without one."""
+        """The point of the hint for this position, `size * size` for a pass; None without one."""
         return self._hint[1] if self._hint is not None and self._hint[0] == node.position_key else None
 
+    async def answer_hint(self, session: GameSession) -> bool:
+        """Search the best move where it is wanted; False where it is not, or no move may follow."""
+        wanted, self._wants_hint = self._wants_hint, False
+        if not wanted or session.game.is_over:
+            return False
+        position = session.node.position_key
+        if (found := await self._search(session, session.node)) is not None and found.candidates:
+            self._hint = position, found.candidates[0].point
+        return True
+
     async def step(self, session: GameSession) -> bool | None:
-        """Do what is due: None where nothing is, else whether the engine may go on at once."""
+        """Judge the person's move: None where nothing is due, else whether the engine may go on at once."""
         node = session.node
         if self.warning is not None and self.warning.node is not node:
             self.warning = None
-        if session.phase is not Phase.PLAYING:
-            return None
-        if self._wants_hint:
-            self._wants_hint = False
-            if (found := await self._search(session, node)) is not None and found.candidates:
-                self._hint = node.position_key, found.candidates[0].point
-            return True
-        if not self.on or session.mode is not Mode.PLAY:
+        if session.phase is not Phase.PLAYING or not self.on or session.mode is not Mode.PLAY:
             return None
         if not session.engine_to_move:
             if node.variations or self._known(node) is not None:

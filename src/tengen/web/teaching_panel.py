@@ -65,7 +65,7 @@ class TeachingPanel:
                 self._switch = ui.switch(on_change=self._switched)
                 self._switch.props("dense color=teal data-testid=teach").props["aria-label"] = _("Teaching")
             with ui.element("div").classes("tg-actions"):
-                button(_("Hint"), "lightbulb", self._hint, "ask-hint", _("Show the best move"))
+                self._ask_hint = button(_("Hint"), "lightbulb", self._hint, "ask-hint", _("Show the best move"))
                 button(_("Policy"), "grid_view", self._show_policy, "policy", _("What the network would play"))
                 button(_("Score estimate"), "calculate", self._estimate, "estimate")
             self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
@@ -87,6 +87,7 @@ class TeachingPanel:
         if self._estimated != node.position_key:
             self._lines.set_text("")
         self._lines.set_visibility(bool(self._lines.text))
+        self._ask_hint.set_visibility(not self._controller.session.game.is_over)
         hint = teacher.hint_at(node)
         known = self._policy[1] if self._policy is not None and self._policy[0] == node.position_key else []
         self._board.set(hint=-1 if hint is None else hint, policy=known)
@@ -96,6 +97,13 @@ class TeachingPanel:
         """The refutation of the move that the warning is of, while it is asked for; else empty."""
         warning = self._shown_warning
         return warning.refutation if warning is not None and self._refuting else ()
+
+    @property
+    def notice(self) -> str:
+        """The hint for the shown position where the board cannot show it; empty otherwise."""
+        session = self._controller.session
+        passes = self._controller.teacher.hint_at(session.node) == session.game.size**2
+        return _("The best move is a pass") if passes else ""
 
     @property
     def _shown_warning(self) -> MoveWarning | None:
