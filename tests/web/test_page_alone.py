@@ -417,6 +417,24 @@ def test_no_hint_is_offered_or_remembered_where_no_move_may_follow() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
+def test_a_step_sends_the_tree_of_variations_no_second_time() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9];B[aa];W[bb](;B[cc])(;B[dd]))")
+        tree, outbox = element("tree"), page._board.client.outbox
+        outbox.updates.clear()
+        page._navigate(lambda session: session.step(1))
+        await asyncio.sleep(0)
+        assert tree.id not in outbox.updates and tree.props["current"] == page.session.node.id
+        assert [data["code"] for *_, data in outbox.messages if "mark" in data.get("code", "")][-1:] == [
+            f'return runMethod({tree.id}, "mark", [{page.session.node.id}])'
+        ]
+        page.session.play(80)
+        page.refresh()
+        assert tree.id in outbox.updates and len(tree.props["nodes"]) == 6
+
+    perform(scene, GameSettings(size=9))
+
+
 def test_viewing_a_long_comment_does_not_cut_it() -> None:
     text = "x" * (MAX_COMMENT + 5)
 

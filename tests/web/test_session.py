@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import time
+
 import pytest
 from web_engine import FakeEngine
 from web_records import BRANCHED
@@ -11,7 +14,7 @@ from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import read_tree
+from tengen.sgf import GameTree, read_tree
 from tengen.web.clock import GameClock
 from tengen.web.panels import hint
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing, level_of_visits
@@ -474,6 +477,38 @@ def test_drawing_keeps_every_node_apart_and_parents_first() -> None:
 def test_a_very_long_line_needs_no_deep_recursion() -> None:
     session, _ = open_record(b"(;SZ[19]" + b";B[];W[]" * 2500 + b")")
     assert len(tree_layout(session.tree)) == 5001
+
+
+@pytest.mark.parametrize("shape", ["a branch at each node", "all branches at the root"])
+def test_a_tree_of_many_variations_is_laid_out_in_a_moment(shape: str) -> None:
+    tree = GameTree(9, {"SZ": [b"9"]})
+    node = tree.root
+    for _ in range(9_950):
+        tree.add_node(node, {})
+        following = tree.add_node(node, {})
+        node = following if shape == "a branch at each node" else node
+    before = time.process_time()
+    cells = tree_layout(tree)
+    assert time.process_time() - before < 2, "a search row by row takes 5 s and more"
+    assert len({cell[1:3] for cell in cells}) == len(cells) == 19_901
+
+
+def test_a_variation_takes_the_first_row_that_is_free_from_its_own_column_on() -> None:
+    """Compared with a search row by row."""
+    choice = random.Random(1)
+    for _ in range(100):
+        tree = GameTree(9, {"SZ": [b"9"]})
+        nodes = [tree.root]
+        for _ in range(choice.randrange(80)):
+            nodes.append(tree.add_node(choice.choice(nodes[-choice.choice((1, 80)) :]), {}))
+        last = [-1] * 100
+        cells = tree_layout(tree)
+        for (_, column, row, _, parent, *_), node in zip(cells, tree.walk(), strict=True):
+            free = cells[parent][2] if parent >= 0 else 0
+            if node.parent is not None and node.parent.children[0] is not node:
+                free = next(k for k in range(free + 1, 100) if last[k] < column - 1)
+            assert row == free
+            last[row] = max(last[row], column)
 
 
 def test_byo_yomi_runs_period_by_period_and_is_made_whole_by_a_move() -> None:

@@ -19,10 +19,10 @@ UNSET = object()
 
 
 class Drawing(Element):
-    """An element that the browser draws from its properties. Only properties that change are sent."""
+    """An element that the browser draws from its properties."""
 
     def set(self, **props: object) -> None:
-        """Change properties."""
+        """Change properties. A change of one sends all of them."""
         changed = {name: value for name, value in props.items() if self._props.get(name, UNSET) != value}
         if changed:
             self._props.update(changed)
@@ -117,8 +117,13 @@ class TreeElement(Drawing, component="static/tree.js"):
         self.on("choose", lambda event: on_choose(_argument(event, "id")))
 
     def show(self, nodes: list[TreeCell], current: int) -> None:
-        """Draw the tree with `current` marked."""
-        self.set(nodes=nodes, current=current)
+        """Draw the tree with `current` marked. The nodes, up to a megabyte, are sent when they change."""
+        if nodes == self._props["nodes"] and current == self._props["current"]:
+            return
+        with self._props.suspend_updates():
+            self._props["current"] = current
+        self.set(nodes=nodes)
+        self.run_method("mark", current)
 
 
 def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from tengen.web.language import N_, _, ngettext
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.shortcuts import KEYS, Navigate
-from tengen.web.view import tree_layout
+from tengen.web.view import TreeCell, tree_layout
 
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
@@ -162,6 +162,8 @@ class HistoryPanel:
         self._node: GameNode | None = None
         self._written: GameNode | None = None  # whose comment has the focus
         self._shown = ""
+        self._cells: list[TreeCell] = []
+        self._drawn: object = None  # of what the cells are
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
                 ui.label(_("Variations")).classes("tg-heading tg-grow")
@@ -180,7 +182,10 @@ class HistoryPanel:
     def show(self, session: GameSession, editing: bool) -> None:
         """Show the variations of a game and the comment on the shown position."""
         self._edit.set_text(_("Done") if editing else _("Edit"))
-        self._tree.show(tree_layout(session.tree, session.grades()), session.node.id)
+        drawn = session.tree, session.tree.version, session.review
+        if drawn != self._drawn:
+            self._drawn, self._cells = drawn, tree_layout(session.tree, session.grades())
+        self._tree.show(self._cells, session.node.id)
         self._node = session.node
         if self._written is not None and session.tree.get(self._written.id) is not self._written:
             self._written = None

@@ -7,8 +7,8 @@ export default {
 <div class="tg-tree" ref="frame" role="group" tabindex="0" :aria-label="label" @scroll="onScroll" @keydown="onKey">
   <svg :width="2 * margin + columns * step" :height="2 * margin + rows * step" aria-hidden="true">
     <path class="tg-tree-edges" :d="edges"/>
-    <g v-for="n in shown" :key="n.id" class="tg-tree-node" :class="{ 'tg-tree-current': n.id === current }" @click="$emit('choose', { id: n.id })">
-      <circle v-if="n.id === current" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
+    <g v-for="n in shown" :key="n.id" class="tg-tree-node" :class="{ 'tg-tree-current': n.id === marked }" @click="$emit('choose', { id: n.id })">
+      <circle v-if="n.id === marked" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
       <rect v-if="n.kind === 'root' || n.kind === 'note'" :x="n.x - 6" :y="n.y - 6" width="12" height="12" rx="3" class="tg-tree-root"/>
       <circle v-else :cx="n.x" :cy="n.y" r="9" :class="'tg-tree-' + n.kind"/>
       <circle v-if="n.grade > 0" :cx="n.x" :cy="n.y" r="9" class="tg-tree-grade" :class="'tg-grade-' + n.grade"/>
@@ -17,20 +17,19 @@ export default {
   </svg>
 </div>`,
   // nodes: [id, column, row, kind, index of the parent or -1, move number, grade]; kind is black, white, root or note;
-  // the grade is the class of the move's loss, 0 to 5, or -1.
+  // the grade is the class of the move's loss, 0 to 5, or -1. `mark` changes the current node without sending all again.
   props: { nodes: Array, current: Number, label: String },
-  data: () => ({ left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN }),
+  data: () => ({ marked: null, left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN }),
   mounted() {
     this.watcher = new ResizeObserver(this.onScroll);
     this.watcher.observe(this.$refs.frame);
-    this.reveal();
+    this.mark(this.current);
   },
   beforeUnmount() {
     this.watcher?.disconnect();
   },
   watch: {
-    current() { this.$nextTick(this.reveal); },
-    nodes() { this.$nextTick(this.reveal); },
+    nodes() { this.mark(this.current); }, // properties were sent again
   },
   computed: {
     columns() { return Math.max(0, ...this.nodes.map((n) => n[1])); },
@@ -53,6 +52,10 @@ export default {
     },
   },
   methods: {
+    mark(id) {
+      this.marked = id;
+      this.$nextTick(this.reveal);
+    },
     near(node) {
       return node.x > this.left - 60 && node.x < this.left + this.width + 60 && node.y > this.top - 60 && node.y < this.top + this.height + 60;
     },
@@ -66,7 +69,7 @@ export default {
     },
     reveal() {
       const frame = this.$refs.frame;
-      const node = this.placed.find((n) => n.id === this.current);
+      const node = this.placed.find((n) => n.id === this.marked);
       if (!frame || !node) return;
       frame.scrollTo({ left: node.x - frame.clientWidth / 2, top: node.y - frame.clientHeight / 2, behavior: "smooth" });
     },
