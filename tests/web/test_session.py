@@ -454,6 +454,15 @@ def test_a_comment_without_a_move_has_its_own_place() -> None:
     assert (session.place, session.node.move_number) == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("record", "branches"), [(b"(;W[])(;W[cc])", (20,)), (b";W[cc]", ()), (b"(;W[dd])(;W[cc])", (30, 20))]
+)
+def test_a_variation_that_begins_with_a_pass_is_no_point_of_the_board(record: bytes, branches: tuple[int, ...]) -> None:
+    session, _ = open_record(b"(;SZ[9];B[ee]" + record + b")")
+    session.seek(1)
+    assert session.view().branches == branches
+
+
 def test_drawing_keeps_every_node_apart_and_parents_first() -> None:
     session, _ = open_record(b"(;SZ[9];B[aa](;W[bb];C[n];B[cc];W[dd])(;W[ee];B[ff])(;W[gg]))")
     session.seek(0)

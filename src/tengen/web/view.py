@@ -19,8 +19,9 @@ class BoardView:
     """What the board draws of a position.
 
     `stones` and `territory` have a letter a point, row-major: `X`, `O`, `.` and `b`, `w`, `.` (empty before a count).
-    `last` and `ko` are -1 for none, and so is `next`, the move that follows in the shown line. `marks` are (point,
-    kind), `labels` (point, text), `lines` (from, to, whether it is an arrow).
+    `last` and `ko` are -1 for none, and so is `next`, the move that follows in the shown line. `branches` are points of
+    moves that follow, where there are several. `marks` are (point, kind), `labels` (point, text), `lines` (from, to,
+    whether it is an arrow).
     """
 
     size: int
@@ -53,7 +54,7 @@ class BoardView:
             turn=game.to_play,
             dead=tuple(sorted(dead or ())),
             territory=territory(game, dead) if dead is not None else "",
-            branches=branches if len(branches) > 1 else (),
+            branches=tuple(point for point in branches if point < size * size) if len(branches) > 1 else (),
             next=onward if onward < size * size else -1,
             marks=tuple(sorted(node.marks.items())),
             labels=tuple((point, text[:MAX_LABEL]) for point, text in sorted(node.labels.items()) if point < size**2),
