@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from web_browser import Tab, finger, missing, open_browser
+from web_browser import Tab, finger, missing, open_browser, paste
 
 from tengen.web.shortcuts import KEYS
 
@@ -59,15 +59,6 @@ def dialog(tab: Tab, name: str, opener: str) -> None:
     check(tab, name)
     press(tab, Keys.ESCAPE)
     tab.until(lambda: not tab.driver.find_elements("css selector", f"[data-testid={name}]"))
-
-
-def paste(tab: Tab, record: str) -> None:
-    """Open a record by its text."""
-    tab.script(
-        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'game.sgf'));"
-        "window.dispatchEvent(new DragEvent('drop', { dataTransfer: data }));",
-        record,
-    )
 
 
 @needs_axe

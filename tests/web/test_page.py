@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from web_browser import Tab, finger, missing, open_browser, server
+from web_browser import Tab, finger, missing, open_browser, paste, server
 
 HERE = Path(__file__).parent
 WHY_NOT = missing()
@@ -367,6 +367,19 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     tab.click_css("[data-testid=game]", 1)
     tab.click("ask-handicap-fixed")
     tab.until(lambda: "Bea" in tab.text() and "Game 2 of 2" in tab.text() and len(tab.stones()) == 3)
+
+
+def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
+    """The page begins with a board of another size."""
+    rows = "return document.querySelectorAll('.tg-candidate text').length / 5"
+    tab.css("body").send_keys("a")  # a pointer on the list of moves would show a variation
+    paste(tab, "(;SZ[19])")
+    tab.until(lambda: tab.script(rows) == 2)
+    tab.css("body").send_keys("b")
+    tab.until(lambda: tab.find("said").get_property("textContent") == "K10, empty")
+    paste(tab, "(;SZ[9])")
+    tab.until(lambda: tab.script(rows) == 3)
+    tab.until(lambda: tab.find("said").get_property("textContent") == "E5, empty")
 
 
 def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:

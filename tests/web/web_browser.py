@@ -201,6 +201,15 @@ def finger(tab: Tab, way: Sequence[tuple[int, int]], until: Callable[[], object]
     touch("touchEnd")
 
 
+def paste(tab: Tab, record: str) -> None:
+    """Open a record by its text."""
+    tab.script(
+        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'game.sgf'));"
+        "window.dispatchEvent(new DragEvent('drop', { dataTransfer: data }));",
+        record,
+    )
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:

@@ -182,18 +182,20 @@ export default {
     refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
     said: String, words: Object, confirm: { type: Boolean, default: null },
   },
-  data: () => ({ aim: null, pressed: null, touch: false, held: false, cell: 40, refusal: null, cursor: null, pending: null, spoken: "", letters: LETTERS }),
+  data: () => ({ aim: null, pressed: null, touch: false, held: false, width: 0, refusal: null, cursor: null, pending: null, spoken: "", letters: LETTERS }),
   mounted() {
     paintWood(this.$refs.wood);
-    this.watcher = new ResizeObserver(() => {
-      this.cell = (this.$refs.svg.clientWidth / this.extent) * CELL;
-    });
+    this.watcher = new ResizeObserver(() => (this.width = this.$refs.svg.clientWidth));
     this.watcher.observe(this.$refs.frame);
   },
   beforeUnmount() {
     this.watcher?.disconnect();
   },
   watch: {
+    size() {
+      this.onLeave();
+      if (this.cursor !== null) this.moveCursor(Math.floor(this.size ** 2 / 2));
+    },
     stones(now, before) {
       const filled = (text) => text.replaceAll(".", "").length;
       if (this.sound && this.last >= 0 && now.length === before.length && filled(now) !== filled(before)) clack();
@@ -212,6 +214,7 @@ export default {
     letterSize() { return (29 * (this.size + 8)) / 27; },
     margin() { return this.coordinates ? 58 + 1.65 * this.letterSize : 64; },
     extent() { return (this.size - 1) * CELL + 2 * this.margin; },
+    cell() { return this.width ? (this.width / this.extent) * CELL : 40; }, // CSS pixels between two lines
     rims() { return [0.29 * this.margin, this.extent - 0.29 * this.margin]; },
     grid() {
       const [from, to] = [this.margin, this.extent - this.margin];
