@@ -151,8 +151,8 @@ def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder:
     saved.unlink()
 
 
-def test_arrow_keys_walk_through_the_game_and_another_move_makes_a_branch(tab: Tab) -> None:
-    from selenium.webdriver import Keys
+def test_keys_and_graph_go_through_the_game_and_another_move_makes_a_branch(tab: Tab) -> None:
+    from selenium.webdriver import ActionChains, Keys
 
     analyze(tab)
     for point, count in ((10, 1), (20, 2), (30, 3)):
@@ -173,6 +173,19 @@ def test_arrow_keys_walk_through_the_game_and_another_move_makes_a_branch(tab: T
     assert len(tab.driver.find_elements("css selector", ".tg-tree-node")) == 5
     tab.css("body").send_keys(Keys.ARROW_DOWN)
     tab.until(lambda: tab.stones() == {10: "B", 20: "W", 30: "B"})
+    body.send_keys("a")
+    graph = tab.until(lambda: next((one for one in [tab.css(".tg-graph svg")] if one.is_displayed()), None))
+    tab.script("arguments[0].scrollIntoView({ block: 'center' })", graph)
+    right = graph.size["width"] // 2 - 10
+    mouse = ActionChains(tab.driver, duration=0)
+    mouse.move_to_element_with_offset(graph, right // 3, 0).click_and_hold()
+    mouse.move_to_element_with_offset(graph, -right, 0).move_by_offset(-60, 0).release()  # beside the graph
+    mouse.move_to_element_with_offset(graph, right // 3, 0)  # without a button
+    mouse.move_to_element_with_offset(graph, right, 0).context_click().perform()
+    tab.until(lambda: "move 0 / 3" in tab.text())
+    body.send_keys(Keys.ARROW_RIGHT)
+    tab.until(lambda: "move 0 / 3" not in tab.text())
+    assert "move 1 / 3" in tab.text()
 
 
 def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
@@ -289,7 +302,27 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         tab.until(lambda: len(tab.stones()) == 2 and mine())
         aims = lambda: tab.driver.find_elements("css selector", ".tg-cross")  # noqa: E731
         finger(tab, [(60, 300), (60, 300), (160, 250)], until=aims)  # rests, then slides to the crossing
-        tab.until(lambda: len(tab.stones()) == 4)
+        tab.until(lambda: len(tab.stones()) == 4 and mine())
+        tab.click("analysis")
+        tab.until(lambda: tab.script("return document.querySelectorAll('.tg-candidate').length") == 5)
+        place = """
+        const graph = document.querySelector(".tg-graph svg");
+        graph.scrollIntoView({ block: "center" });
+        const box = graph.getBoundingClientRect();
+        return [box.left + 20, box.top + 60].map(Math.round);
+        """
+        left, height = tab.script(place)  # type: ignore[misc]
+        tab.script("window.scrolledTo = undefined")
+        finger(tab, [(left, height), (left, height - 60), (left, height - 120)])  # scrolls
+        tab.until(lambda: tab.script("return window.scrolledTo"))
+        tab.click("back")
+        tab.until(lambda: "move 4 / 4" not in tab.text())
+        assert "move 3 / 4" in tab.text()
+        left, height = tab.script(place)  # type: ignore[misc]
+        finger(tab, [(left, height)])
+        tab.until(lambda: "move 0 / 4" in tab.text())
+        finger(tab, [(left, height), (left + 150, height), (left + 300, height)])
+        tab.until(lambda: "move 4 / 4" in tab.text())
     with open_browser(tmp_path / "landscape", 844, 390, phone=True) as tab:
         tab.open(site[0])
         edges = "return ['board', 'pass', 'new-game'].map((name) => document.querySelector(`[data-testid=${name}]`)"

@@ -2,13 +2,14 @@
 // for Black, and the seconds of each move as a bar.
 const HEIGHT = 116;
 const PAD = 8;
+const DRAG_PIXELS = 14; // a finger that has moved so far to the side seeks; one that moves up or down scrolls the page
 
 export default {
   template: `
 <div class="tg-graph" ref="frame">
   <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="slider" tabindex="0" :aria-label="words.label"
        aria-valuemin="0" :aria-valuemax="last" :aria-valuenow="current" :aria-valuetext="describe(current)"
-       @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="dragging = false">
+       @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="onUp" @lostpointercapture="onEnd">
     <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
     <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
     <g clip-path="url(#tg-graph-clip)">
@@ -33,7 +34,7 @@ export default {
   </div>
 </div>`,
   props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, words: Object },
-  data: () => ({ shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  data: () => ({ shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, start: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -89,14 +90,30 @@ export default {
       if (place !== this.sought) this.$emit("seek", { place });
       this.sought = place;
     },
+    movedBy(event) { return [event.clientX - this.start.clientX, event.clientY - this.start.clientY].map(Math.abs); },
     onMove(event) {
       this.hovered = this.placeAt(event);
+      if (event.pointerId !== this.start?.pointerId) return;
+      const [aside, along] = this.movedBy(event);
+      this.dragging ||= aside > Math.max(along, DRAG_PIXELS);
       if (this.dragging) this.seek(this.hovered);
     },
     onDown(event) {
-      this.dragging = true;
+      if (event.button !== 0 || !event.isPrimary) return;
+      this.$refs.svg.setPointerCapture(event.pointerId);
+      this.start = event;
       this.sought = null;
-      this.seek(this.placeAt(event));
+      this.dragging = event.pointerType === "mouse";
+      if (this.dragging) this.seek(this.placeAt(event));
+    },
+    onUp(event) {
+      if (event.pointerId !== this.start?.pointerId) return;
+      if (this.dragging || Math.max(...this.movedBy(event)) <= DRAG_PIXELS) this.seek(this.placeAt(event));
+    },
+    // After the pointer was released, and where the browser has taken it to scroll.
+    onEnd() {
+      this.start = null;
+      this.dragging = false;
     },
   },
 };
