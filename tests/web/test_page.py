@@ -347,8 +347,8 @@ def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) 
             if dialog == "new-game":
                 tab.press("new-game-dialog", "Watch")
                 tab.choose("white", "Other network")
-            for width, height in ((1400, 900), (1024, 768), (390, 844)):
-                size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+            for width, height in ((1400, 900), (1024, 768), (360, 740), (667, 375)):
+                size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}
                 tab.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 tab.until(lambda width=width: tab.script(overflow) == [width])
             if dialog:

@@ -86,7 +86,8 @@ class Navigation:
                     self._where = ui.label().classes("tg-nav-where").props("data-testid=where")
                 row = KEYS[key]
                 assert callable(row.does)
-                button("", icon, partial(on_navigate, row.does), name, row.tip)
+                made = button("", icon, partial(on_navigate, row.does), name, row.tip)
+                switch_class(made, "tg-ten", key.startswith("Page"))  # left out where the page is very narrow
 
     def show(self, move: int, moves: int) -> None:
         """Show the number of the move and of all moves of the line."""
