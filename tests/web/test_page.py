@@ -365,6 +365,11 @@ def test_a_finished_game_is_tried_on_edited_and_played_on(tab: Tab) -> None:
         tab.tap(point)
         tab.until(lambda count=count: len(tab.stones()) == count)
     tab.click("edit")
+    look = """
+    const look = (name) => getComputedStyle(document.querySelector(`[data-testid=${name}] .tg-chip`)).background;
+    return look("tool-" + arguments[0]) === look("player-" + arguments[0]);
+    """
+    assert tab.script(look, "black") and tab.script(look, "white"), "the tools show the stones, in the dark too"
     for name in ("tool-triangle", "tool-letter", "tool-white"):
         tab.click(name)
         tab.tap(60)

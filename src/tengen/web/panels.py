@@ -31,10 +31,10 @@ NAVIGATION = (
     ("forward-ten", "keyboard_double_arrow_right", "PageDown"),
     ("last", "last_page", "End"),
 )
-# The icon and the name of each tool of the editor.
+# The icon and the name of each tool of the editor; stones are drawn, in colors that darkness does not change.
 TOOLS: dict[Tool, tuple[str, str]] = {
-    Tool.BLACK: ("circle", N_("Black stone")),
-    Tool.WHITE: ("radio_button_unchecked", N_("White stone")),
+    Tool.BLACK: ("", N_("Black stone")),
+    Tool.WHITE: ("", N_("White stone")),
     Tool.TRIANGLE: ("change_history", N_("Triangle")),
     Tool.SQUARE: ("crop_square", N_("Square")),
     Tool.CIRCLE: ("adjust", N_("Circle")),
@@ -224,6 +224,9 @@ class EditPanel:
         with ui.element("div").classes("tg-edit").props("data-testid=editor") as self._panel:
             for tool, (icon, name) in TOOLS.items():
                 self._tools[tool] = button("", icon, partial(self._choose, tool), f"tool-{tool}", _(name))
+                if not icon:
+                    with self._tools[tool]:
+                        ui.element("div").classes(f"tg-chip tg-chip-{tool}")
             ui.element("div").classes("tg-edit-gap")
             button("", "swap_horiz", actions["turn"], "edit-turn", _("The other color plays next"))
             button("", "arrow_upward", actions["promote"], "edit-promote", _("Make this variation the main line"))
@@ -287,7 +290,7 @@ def visits_text(visits: int) -> str:
 
 def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -> ui.button:
     """A flat button. `name` identifies it in tests; a button without text has a tooltip."""
-    made = ui.button(text, icon=icon, on_click=action, color=None).props(f"flat no-caps data-testid={name}")
+    made = ui.button(text, icon=icon or None, on_click=action, color=None).props(f"flat no-caps data-testid={name}")
     if tooltip:
         made.tooltip(tooltip)
     if not text:
