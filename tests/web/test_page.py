@@ -297,9 +297,11 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         tab.until(lambda: tab.script("return window.scrolledTo"))  # a page that still moves lies elsewhere at each tap
         tab.script("window.scrollTo(0, 0)")
         finger(tab, [(100, 300), (160, 300), (260, 300)])  # to the side
+        finger(tab, [(100, 250)], second=(300, 400))
         assert not tab.stones()
         finger(tab, [(195, 330)])
         tab.until(lambda: len(tab.stones()) == 2 and mine())
+        assert tab.stones()[40] == "B"
         aims = lambda: tab.driver.find_elements("css selector", ".tg-cross")  # noqa: E731
         finger(tab, [(60, 300), (60, 300), (160, 250)], until=aims)  # rests, then slides to the crossing
         tab.until(lambda: len(tab.stones()) == 4 and mine())
@@ -418,6 +420,28 @@ def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
     paste(tab, "(;SZ[9])")
     tab.until(lambda: tab.script(rows) == 3)
     tab.until(lambda: tab.find("said").get_property("textContent") == "E5, empty")
+
+
+def test_a_record_is_drawn_with_its_labels_and_numbers_and_sounds_at_each_move(tab: Tab) -> None:
+    """Its first move takes a stone, so that there are as many stones as before, and follows stones that were set up."""
+    tab.click("coordinates")  # browsers make no sound before a click
+    tab.click("coordinates")
+    sounds = """
+    const start = AudioBufferSourceNode.prototype.start;
+    window.sounds = 0;
+    AudioBufferSourceNode.prototype.start = function () { window.sounds++; start.call(this); };
+    """
+    tab.script(sounds)
+    paste(tab, "(;SZ[9];AB[ba][ab][cb]AW[bb]LB[ee:ABCDEFGH][gg:12][gc:WW];B[bc];W[ii])")
+    tab.until(lambda: "move 0 / 2" in tab.text() and len(tab.stones()) == 4)
+    tab.css("body").send_keys("a")
+    widths = "return [...document.querySelectorAll('.tg-markup text')].map((text) => text.getBBox().width)"
+    assert all(width < 95 for width in tab.script(widths)), "one cell has 100"  # type: ignore[attr-defined]
+    tab.click("forward")
+    tab.until(lambda: tab.stones() == {1: "B", 9: "B", 11: "B", 19: "B"})
+    tab.until(lambda: tab.script("return window.sounds") == 1)
+    tab.until(lambda: tab.css(".tg-graph-label").text.startswith("move 1"))
+    assert tab.css(".tg-graph svg").get_attribute("aria-valuetext").startswith("move 1")
 
 
 def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:

@@ -39,9 +39,10 @@ TAP = """
 const svg = document.querySelector(".tg-board svg"), extent = svg.viewBox.baseVal.width, size = arguments[1];
 const margin = (extent - (size - 1) * 100) / 2, box = svg.getBoundingClientRect();
 const at = (k) => ((margin + k * 100) / extent) * box.width;
+const mouse = { pointerId: 1, isPrimary: true };
 const place = { clientX: box.left + at(arguments[0] % size), clientY: box.top + at(Math.floor(arguments[0] / size)) };
 for (const kind of ["pointermove", "pointerdown", "pointerup"])
-  svg.dispatchEvent(new PointerEvent(kind, { ...place, pointerType: "mouse", button: 0, bubbles: true, pointerId: 1 }));
+  svg.dispatchEvent(new PointerEvent(kind, { ...place, pointerType: "mouse", button: 0, bubbles: true, ...mouse }));
 """
 # Whether an element is there and at rest: no dialog or part of the page around it moves in or out, and it lies where it
 # lay when this was asked last. The browser presses and lets go where an element was, and a click that misses is lost.
@@ -187,14 +188,24 @@ class Tab:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-def finger(tab: Tab, way: Sequence[tuple[int, int]], until: Callable[[], object] = lambda: True) -> None:
-    """Put a finger on the glass, let it rest until something is true, move it along its way, and lift it."""
+def finger(
+    tab: Tab,
+    way: Sequence[tuple[int, int]],
+    until: Callable[[], object] = lambda: True,
+    second: tuple[int, int] | None = None,
+) -> None:
+    """Put a finger on the glass, let it rest until something is true, move it along its way, and lift it.
+
+    A `second` finger is put beside the first before it rests, and lifted with it.
+    """
 
     def touch(kind: str, *points: tuple[int, int]) -> None:
-        event = {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
+        event = {"type": kind, "touchPoints": [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]}
         tab.driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
 
     touch("touchStart", way[0])
+    if second:
+        touch("touchStart", way[0], second)
     tab.until(until)
     for place in way[1:]:
         touch("touchMove", place)

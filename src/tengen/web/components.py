@@ -72,7 +72,7 @@ class GraphElement(Drawing, component="static/graph.js"):
 
     def __init__(self, on_seek: EventHandler) -> None:
         super().__init__()
-        self.set(points=[], mistakes=[], times=[], current=0, last=1)
+        self.set(points=[], mistakes=[], times=[], current=0, last=1, numbers=[0])
         self.set(
             words={
                 "label": _("Winrate, score lead and time by move"),
@@ -91,11 +91,11 @@ class GraphElement(Drawing, component="static/graph.js"):
         self,
         analyses: list[tuple[int, Analysis]],
         current: int,
-        last: int,
+        numbers: list[int],
         mistakes: Sequence[tuple[int, int]],
         times: Sequence[tuple[int, int, float]],
     ) -> None:
-        """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line.
+        """Draw the analyses of a line by place; `current` is the shown place, `numbers` are the move numbers.
 
         `mistakes` are places with the class of the loss, `times` places with the color and the seconds of the move.
         """
@@ -105,7 +105,8 @@ class GraphElement(Drawing, component="static/graph.js"):
         ]
         marked = [{"place": place, "grade": grade} for place, grade in mistakes]
         used = [{"place": place, "color": color, "seconds": round(seconds, 1)} for place, color, seconds in times]
-        self.set(points=points, mistakes=marked, times=used, current=current, last=max(1, last))
+        last = max(1, len(numbers) - 1)
+        self.set(points=points, mistakes=marked, times=used, current=current, last=last, numbers=numbers)
 
 
 class TreeElement(Drawing, component="static/tree.js"):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from itertools import accumulate
 
 from nicegui import background_tasks, events, ui
 
@@ -278,9 +279,8 @@ class Page:
     def _draw_graph(self) -> None:
         session = self.session
         mistakes = [(move.node.depth, move.grade) for move in session.mistakes() if move.node in session.line]
-        self._analysis.graph.show(
-            session.line_analyses(), session.place, len(session.line) - 1, mistakes, session.line_times()
-        )
+        numbers = list(accumulate(int(node.move is not None) for node in session.line))
+        self._analysis.graph.show(session.line_analyses(), session.place, numbers, mistakes, session.line_times())
 
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""

@@ -147,7 +147,7 @@ export default {
       </template>
       <template v-for="[point, text] in labels" :key="'t' + point">
         <circle v-if="(stones[point] ?? '.') === '.'" class="tg-label-ground" :cx="px(point)" :cy="py(point)" r="38"/>
-        <text :x="px(point)" :y="py(point)" :fill="inkAt(point)" :font-size="text.length > 2 ? 34 : 56">{{ text }}</text>
+        <text :x="px(point)" :y="py(point)" :fill="inkAt(point)" :font-size="text.length < 2 ? 56 : Math.min(42, 110 / text.length)">{{ text }}</text>
       </template>
       <path v-for="[from, to, arrow] in lines" :key="from + '-' + to" class="tg-drawn" :d="stroke(from, to, arrow)"/>
     </g>
@@ -197,8 +197,7 @@ export default {
       if (this.cursor !== null) this.moveCursor(Math.floor(this.size ** 2 / 2));
     },
     stones(now, before) {
-      const filled = (text) => text.replaceAll(".", "").length;
-      if (this.sound && this.last >= 0 && now.length === before.length && filled(now) !== filled(before)) clack();
+      if (this.sound && this.last >= 0 && now.length === before.length) clack();
       this.pending = null;
     },
     hover() { this.pending = null; },
@@ -358,6 +357,7 @@ export default {
       if (event.button !== 0) return;
       document.activeElement?.blur();
       this.onLeave();
+      if (!event.isPrimary) return; // another finger: none of them plays
       this.touch = event.pointerType !== "mouse";
       this.pressed = this.pointAt(event);
       this.start = event;

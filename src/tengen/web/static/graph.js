@@ -33,7 +33,7 @@ export default {
             :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}</button>
   </div>
 </div>`,
-  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, words: Object },
+  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, numbers: Array, words: Object },
   data: () => ({ shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, start: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
@@ -66,7 +66,7 @@ export default {
   methods: {
     describe(place) {
       const [shown, used] = [this.at(place), this.shows.time && this.times.find((t) => t.place === place)];
-      const parts = [this.words.move.replace("{move}", place)];
+      const parts = [this.words.move.replace("{move}", this.numbers[place])];
       if (shown) parts.push(this.words.black.replace("{winrate}", `${Math.round(shown.winrate * 100)}%`));
       if (shown && shown.score !== null) parts.push(`${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`);
       if (used) parts.push(this.words.seconds.replace("{seconds}", Math.round(used.seconds)));
