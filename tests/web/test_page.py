@@ -159,6 +159,8 @@ def test_keys_and_graph_go_through_the_game_and_another_move_makes_a_branch(tab:
         tab.tap(point)
         tab.until(lambda count=count: len(tab.stones()) == count)
     body = tab.css("body")
+    kept = "window.scrolls = 0; window.addEventListener('keydown', (e) => (window.scrolls += !e.defaultPrevented))"
+    tab.script(kept)
     for keys, count in (
         (Keys.ARROW_LEFT, 2),
         (Keys.HOME, 0),
@@ -168,6 +170,7 @@ def test_keys_and_graph_go_through_the_game_and_another_move_makes_a_branch(tab:
     ):
         body.send_keys(keys)
         tab.until(lambda count=count: len(tab.stones()) == count)
+    assert tab.script("return window.scrolls") == 0, "the page scrolls by no key of the game"
     tab.tap(50)
     tab.until(lambda: tab.stones() == {10: "B", 20: "W", 50: "B"})
     assert len(tab.driver.find_elements("css selector", ".tg-tree-node")) == 5

@@ -47,7 +47,7 @@ from tengen.web.preferences_dialog import PreferencesDialog
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import AnalysisSettings, GameSettings, Mode
-from tengen.web.shortcuts import Navigate, ShortcutsDialog, shortcut_of
+from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcut_of
 from tengen.web.teaching_panel import TeachingPanel
 
 POLL_SECONDS = 0.2
@@ -225,7 +225,8 @@ class Page:
                 self._teaching.build()
                 self._review = ReviewPanel(self._go)
                 self._history = HistoryPanel(self._go, self._commented, self._toggle_edit)
-        ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
+        keyboard = ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
+        keyboard.on("key", js_handler=KEEPS_STILL)
         ui.timer(POLL_SECONDS, self._poll)
 
     def _build_top(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,8 +16,9 @@ Navigate = Callable[[GameSession], object]
 
 
 class Shortcut(NamedTuple):
-    """A key as browsers name it (with `Ctrl+` where it is held), as people read it, and what it does in words.
+    """A key as browsers name it, as people read it, and what it does in words.
 
+    `key` begins with `Ctrl+`, and that of a letter with `Shift+`, where these are held.
     `does` is a way through the game, or the name of an action of the page.
     """
 
@@ -43,7 +45,7 @@ KEYS: dict[str, Shortcut] = {
         Shortcut("ArrowUp", "\u2191", N_("Previous variation"), lambda session: session.sibling(-1)),
         Shortcut("ArrowDown", "\u2193", N_("Next variation"), lambda session: session.sibling(1)),
         Shortcut("m", "M", N_("Next mistake of a review"), lambda session: session.to_mistake(True)),
-        Shortcut("M", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
+        Shortcut("Shift+m", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
         Shortcut("a", "A", N_("Analysis on or off"), "analysis"),
         Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo"),
         Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo"),
@@ -53,13 +55,23 @@ KEYS: dict[str, Shortcut] = {
 }
 
 
+# The script of a key that goes through the game: the page, which may be higher than the window, does not scroll by it.
+KEEPS_STILL = f"""({{ event, altKey, ctrlKey, metaKey, key }}) => {{
+  if (altKey || ctrlKey || metaKey || document.querySelector(".q-dialog")) return;
+  if ({json.dumps([row.key for row in KEYS.values() if callable(row.does)])}.includes(key)) event.preventDefault();
+}}"""
+
+
 def shortcut_of(event: events.KeyEventArguments) -> Shortcut | None:
     """The shortcut of a pressed key; None for any other, and while a dialog is open, whose keys they are."""
     if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
         return None
     if any(isinstance(part, ui.dialog) and part.value for part in event.client.elements.values()):
         return None
-    return KEYS.get(("Ctrl+" if event.modifiers.ctrl else "") + event.key.name)
+    name, held = event.key.name, "Ctrl+" if event.modifiers.ctrl else ""
+    if len(name) == 1 and name.isalpha():  # with Caps Lock on, a letter is a capital without Shift
+        name, held = name.lower(), held + ("Shift+" if event.modifiers.shift else "")
+    return KEYS.get(held + name)
 
 
 class ShortcutsDialog:
