@@ -13,6 +13,7 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from offspring import Offspring
 from unrendered import skip_rendering
 
@@ -22,6 +23,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Two threads of PyTorch wait for each other at every layer, which takes ten times as long once others use the machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A busy machine may stop any example for longer than Hypothesis allows it, 0.2 s.
+settings.register_profile("tengen", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tengen")
 
 ROOT = Path(__file__).parent.parent
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]

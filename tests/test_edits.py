@@ -31,7 +31,7 @@ def change(tree: GameTree, history: EditHistory, kind: str, pick: int) -> None:
             tree.remove(node)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(STEPS)
 def test_all_edits_are_undone_and_made_again(steps: list[tuple[str, int]]) -> None:
     tree = read_tree(RECORD)

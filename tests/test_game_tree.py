@@ -164,7 +164,7 @@ def test_a_tree_as_deep_as_hostile_text_can_make_it() -> None:
 
 
 @given(st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=3), max_leaves=20), st.text(max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_tree_and_any_comment_can_be_written(shape: list, comment: str) -> None:
     tree = GameTree.of_game(Game(9), SgfInfo(event=comment))
 

@@ -167,7 +167,7 @@ def test_text_with_brackets_is_no_boundary() -> None:
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.integers(0, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_trees_are_cut_alike_however_the_stream_comes(steps: list[int], skip: int) -> None:
     trees = [b"(;GM[1]C[a\\]b];B[aa](;W[bb])(;W[cc]))", b"( ;B[dd])", b"(;GM[1]SZ[9];B[aa];W[bb])"]
     data = b"x" * skip + b"\r\n".join(trees)
@@ -305,7 +305,7 @@ PIECES = st.sampled_from([*WORDS, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"]
 
 
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_hostile_text_is_a_game_or_an_sgf_error(data: bytes) -> None:
     for tree in [data, *split_trees(io.BytesIO(data))]:
         for read in (read_game, read_tree):

@@ -87,7 +87,7 @@ def check(game: Game, boards: list[Board], ranks: tuple[str, str], symmetry: int
     assert scalars == pytest.approx([STRENGTHS[ranks[1 - game.to_play]] / 20])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 1 << 30), size=st.sampled_from([5, 6, 7, 9]), moves=st.integers(0, 60),
     setup=st.integers(0, 6), symmetry=st.integers(0, 7), padding=st.integers(0, 3),

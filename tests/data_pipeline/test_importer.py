@@ -226,7 +226,7 @@ PIECES = st.lists(st.sampled_from([*WORDS.split(), b"\xff", b"\x84\\"]), max_siz
 
 
 @given(st.one_of(PIECES, PIECES.map(b"(;SZ[5];B[aa];W[bb];B[cc];W[dd]".__add__), st.binary(max_size=100)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_hostile_text_becomes_a_row_or_a_note(data: bytes) -> None:
     options = RowOptions(Filters(min_moves=0, min_part=1), playouts=2)
     rows = trees_to_rows([Tree("x#1", data)], options)

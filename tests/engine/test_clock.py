@@ -37,7 +37,7 @@ def play_out(control: TimeControl, size: int, moves: int, overhead: float) -> li
     return log
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(controls, st.sampled_from([5, 9, 13, 19]))
 def test_no_move_oversteps(control: TimeControl, size: int) -> None:
     play_out(control, size, moves=3 * size * size // 2, overhead=0.0)
@@ -155,7 +155,6 @@ def test_times_in_words(text: str, control: TimeControl) -> None:
     assert TimeControl.parse(str(control)) == control
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**7))
 def test_what_is_shown_is_read_back(milliseconds: int) -> None:
     assert parse_seconds(show_seconds(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
@@ -185,7 +184,7 @@ def test_words_that_are_no_time_control(text: str) -> None:
         TimeControl.parse(text)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(controls, st.lists(st.floats(0, 100), max_size=20))
 def test_a_move_may_take_all_that_is_left_and_no_more(control: TimeControl, spent: list[float]) -> None:
     clock = control.start()

@@ -34,7 +34,7 @@ commands = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(commands | st.text(max_size=20).filter(lambda s: "\n" not in s), max_size=12))
 def test_each_command_gets_one_answer(lines: list[str]) -> None:
     session = session_of(FakeEngine(["D4", "E5", "pass", "C3"] * 10, reports=0))

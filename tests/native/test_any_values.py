@@ -184,7 +184,7 @@ def test_any_values(owner: str, caller: Caller) -> None:
                          st.sampled_from(members).flatmap(lambda call: call),
                          st.sampled_from(helpers).flatmap(lambda call: call))  # fmt: skip
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(calls=st.lists(anything, min_size=1, max_size=8))
     def try_out(calls: list[Call]) -> None:
         for call, (error, message) in zip(calls, caller.run(calls), strict=True):
