@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tengen.data import Batch, prefetch
+from tengen.data.batch import Prefetcher
 
 
 class Source:
@@ -48,15 +49,37 @@ def test_no_more_than_depth_are_held() -> None:
 
 
 def test_waiting_is_measured() -> None:
-    with prefetch(Source(0.05), depth=1) as batches:
+    class Slow(Source):
+        """Takes half a second of the clock for a batch, all of it while the consumer waits."""
+
+        def batch(self, step: int) -> Batch:
+            waits.acquire()
+            clock[0] += 0.5
+            return super().batch(step)
+
+    def now() -> float:
+        """Read before and after each wait."""
+        reads.append(clock[0])
+        if len(reads) % 2:
+            waits.release()
+        return reads[-1]
+
+    clock, waits = [0.0], threading.Semaphore(0)
+    reads: list[float] = []
+    with Prefetcher(Slow(), depth=1, now=now) as batches:
         for _ in range(3):
             next(batches)
-        slow = batches.waited
-    with prefetch(Source(), depth=2) as batches:
+        assert batches.waited == 1.5
+        waits.release()  # for the batch that is drawn ahead
+
+
+def test_what_the_consumer_does_between_two_batches_is_no_waiting() -> None:
+    clock = [0.0]
+    with Prefetcher(Source(), depth=2, now=lambda: clock[0]) as batches:
         for _ in range(3):
-            time.sleep(0.02)
+            clock[0] += 1
             next(batches)
-        assert batches.waited < 0.2 < slow
+        assert batches.waited == 0
 
 
 def test_an_error_comes_with_its_batch() -> None:

@@ -122,9 +122,17 @@ class Prefetcher:
     manager.
     """
 
-    def __init__(self, source: BatchSource, start_step: int = 0, depth: int = 4, threads: int = 1) -> None:
+    def __init__(
+        self,
+        source: BatchSource,
+        start_step: int = 0,
+        depth: int = 4,
+        threads: int = 1,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.step = start_step
         self.waited = 0.0
+        self._now = now
         self._draw: Callable[[int], Batch] = source.batch
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="tengen-prefetch")
         self._ahead: deque[Future[Batch]] = deque(self._pool.submit(self._draw, start_step + i) for i in range(depth))
@@ -135,9 +143,9 @@ class Prefetcher:
     def __next__(self) -> Batch:
         if not self._ahead:
             raise StopIteration
-        started = time.perf_counter()
+        started = self._now()
         batch = self._ahead.popleft().result()
-        self.waited += time.perf_counter() - started
+        self.waited += self._now() - started
         self._ahead.append(self._pool.submit(self._draw, self.step + len(self._ahead) + 1))
         self.step += 1
         return batch
