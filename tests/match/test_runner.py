@@ -58,9 +58,14 @@ def lines_so_far(folder: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def start(*words: str) -> subprocess.Popen[str]:
+def start(*words: str, kill_at_record: int = 0) -> subprocess.Popen[str]:
+    """Run the command with these words, the last of them its folder; it kills itself at this change of a record."""
     command = [sys.executable, "-m", "tengen", "match", *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    if kill_at_record:
+        kill = f"kill_at(pathlib.Path({words[-1]!r}), 'games/*', {kill_at_record})"
+        code = f"import pathlib, sys; from killing import kill_at; {kill}; from tengen.cli.app import main; main()"
+        command[1:3] = ["-c", code]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True)
 
@@ -203,16 +208,12 @@ def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path
 def test_a_match_killed_several_times_equals_an_uninterrupted_one(tmp_path: Path, offspring: Offspring) -> None:
     words = ["a=random", "b=random", "--games", "600", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
     broken = tmp_path / "broken"
-    for share in (0.3, 0.7):
-        child = start(*words, str(broken))
-        deadline = time.monotonic() + 120
-        while lines_so_far(broken) < 600 * share:
-            assert time.monotonic() < deadline and child.poll() is None
-            time.sleep(0.03)
-        os.kill(child.pid, signal.SIGKILL)
-        child.communicate()
-        assert lines_so_far(broken) < 600, "the match must not have ended before it was killed"
+    for change in (360, 481):  # two a record: before the last one takes its name, and before it is written
+        child = start(*words, str(broken), kill_at_record=change)
+        child.communicate(timeout=120)
+        assert child.returncode == -signal.SIGKILL
         assert offspring.gone(15), "the workers end with the match"
+    assert 180 < lines_so_far(broken) < 600
     last = start(*words, str(broken))
     report, errors = last.communicate(timeout=120)
     assert (last.returncode, errors) == (0, "") and "by limit" in report
