@@ -128,7 +128,7 @@ def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None
     class Slow(FakeEngine):
         def count(self, game: Game) -> Count:
             self.thinking.set()
-            self._stop.wait(0.1)
+            settled.wait(60)
             return super().count(game)
 
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
@@ -138,9 +138,11 @@ def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None
         controller.wake()
         await until(engine.thinking.is_set)
         session.resign()
+        settled.set()
         await until(lambda: not controller.activity)
         assert session.result == "W+R" and not session.counted and session.view().dead == ()
 
+    settled = threading.Event()
     perform(scene, GameSettings(size=9, players=PEOPLE), Slow())
 
 
