@@ -92,7 +92,7 @@ def test_a_program_that_does_not_answer_loses_on_time(kind: str) -> None:
 
 def test_a_program_that_hangs_far_into_a_game_loses_on_time() -> None:
     board = [f"{column}{row}" for column in "ABCDEFGHJ" for row in range(1, 6)]
-    outcome = against("hangs", board, 30, Conditions(size=9, opening=0), move_seconds=0.5)
+    outcome = against("hangs", board, 30, Conditions(size=9, opening=0), move_seconds=3)
     assert (outcome.winner, outcome.reason, outcome.moves) == ("A", "timeout", 59)
 
 

@@ -89,7 +89,7 @@ def test_a_failure_is_told_and_another_opponent_goes_on(kind: str, told: str) ->
         await until(lambda: len(session.game.moves) == 2)
         assert controller.failure == ""
 
-    seconds = 0.5 if kind == "hangs" else 20.0
+    seconds = 3.0 if kind == "hangs" else 20.0
     perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines(kind, move_seconds=seconds))
 
 
