@@ -97,7 +97,7 @@ def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     (tmp_path / "recipe.yaml").write_text("name: small\n")
     text = write_policy_gradient_report(tmp_path, small_config(parent), "mother").read_text()
-    assert "against mother, best moves" in text and "against mother, moves drawn" not in text
+    assert "against mother, best moves" in text and "against mother, moves sampled" not in text
 
 
 def test_opponents_are_earlier_selves(unbroken: Path) -> None:
