@@ -273,6 +273,7 @@ def test_an_interrupted_import_leaves_no_store_and_runs_again(
         process.send_signal(stop)
         assert process.wait(60) == status
     assert not (tmp_path / "out").exists()
+    deadline = time.monotonic() + 60
     while any(Path(f"/proc/{child}/exe").exists() for child in children) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(Path(f"/proc/{child}/exe").exists() for child in children)
