@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from web_browser import free_port
 
 from tengen.cli.app import main
 from tengen.cli.play import _programs
@@ -45,9 +46,7 @@ def fetch(address: str, seconds: float = 100) -> bytes:
 
 
 def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = start("--port", str(port), "--language", "ko_KR.UTF-8")
     try:
         assert process.stdout is not None

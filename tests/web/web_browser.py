@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -87,6 +88,7 @@ def open_browser(
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = Chrome(options=options, service=ChromeService(shutil.which("chromedriver")))
     try:
+        driver.set_script_timeout(PATIENCE)
         size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         yield Tab(driver)
@@ -222,10 +224,12 @@ def paste(tab: Tab, record: str) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, and that no system hands out by itself before the server of the test binds it."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port from 20000 to 31999")
 
 
 @contextmanager
