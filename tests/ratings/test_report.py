@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import struct
 import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
@@ -123,6 +124,17 @@ def test_the_games_as_csv(folder: Path) -> None:
 def test_the_picture_is_a_png(folder: Path) -> None:
     assert (folder / "report.png").read_bytes().startswith(b"\x89PNG")
     assert not list(folder.glob("*.partial"))
+
+
+def test_a_report_of_many_players_shows_some_of_them_in_its_matrix_and_charts(tmp_path: Path) -> None:
+    outcomes = [o for i in range(60) for o in series(f"p{i}", f"p{(i + 1) % 61}", 1, 1, start=2 * i)]
+    write_match(tmp_path, outcomes)
+    write_report(tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(re.findall('class="self"', text)) == 40
+    assert "first 40 of 61 players" in Page(text).text and all(f"p{i}" in text for i in range(61))
+    width, height = struct.unpack(">II", (tmp_path / "report.png").read_bytes()[16:24])
+    assert height < 3 * width
 
 
 def test_the_same_games_give_the_same_page(folder: Path) -> None:

@@ -44,6 +44,9 @@ def test_games_are_counted_by_player_color_and_pairing() -> None:
     ]
     assert found.pair("c", "b") == Tally(1, 0, 9)
     assert found.pair("a", "c") is None
+    top = found.top(2)
+    assert top.players == ["a", "b"] and top.ratings.players == found.ratings.players[:2]
+    assert top.pair("b", "a") == Tally(7, 1, 12) and top.pair("c", "b") is None and found.top(9) == found
 
 
 def test_ratings_expect_the_scores_that_they_were_made_of() -> None:

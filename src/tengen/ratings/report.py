@@ -24,7 +24,7 @@ from tengen.runs.report import Tile, write_page
 _ROW = 0.34  # inches that a player takes in a chart
 _MIN_HEIGHT = 1.9  # inches of a chart
 _MAX_NAMES = 0.48  # of a chart's width for names
-_MAX_ROWS = 40  # players whose bars are drawn
+_MAX_ROWS = 40  # players in a chart or a matrix
 _UNFOLDED = 24  # rows up to which a list is unfolded
 
 
@@ -93,9 +93,11 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
     games = pool.outcomes
     outcomes = [outcome for _, outcome in games]
     tests = [(game_set, *test) for game_set in pool.game_sets for test in _tests(game_set)]
+    top = one.top(_MAX_ROWS)
     return {
         "size": one.size,
-        "players": one.players,
+        "players": top.players,
+        "all_players": len(one.players),
         "warnings": one.warnings,
         "tiles": _tiles(one, outcomes),
         "chart": [_wide(one)] if 2 < len(one.ratings.players) <= _MAX_ROWS else [],
@@ -115,9 +117,9 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
             if scores
         ],
         "dense": len(one.players) > report_tables.DENSE,
-        "matrix": report_tables.matrix(one),
+        "matrix": report_tables.matrix(top),
         "pairs": report_tables.pairs(one),
-        "charts": _charts(one, outcomes),
+        "charts": _charts(top, outcomes),
         "failures": report_tables.failures(games, out),
         "disagreements": report_tables.disagreements(games, out),
         "samples": report_tables.sample_games(games, out),
@@ -168,7 +170,7 @@ def _wide(one: Standings) -> Markup:
 
 
 def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[Markup]:
-    names = one.players[:_MAX_ROWS]
+    names = one.players
     shown = [_plot("Score by color", partial(charts.by_color, standings=one), names, below=charts.LEGEND)]
     if not outcomes:
         return shown
@@ -203,6 +205,7 @@ def _picture_title(title: str, one: Standings) -> str:
 def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
     """The charts of report.png, and how high each is."""
     outcomes = [outcome for _, outcome in pool.outcomes]
+    one = one.top(_MAX_ROWS)
     names = one.players
     shown: list[Plot] = [
         (f"Elo; {charts.shortened(one.ratings.anchor)} is 0", "", partial(charts.ratings, standings=one)),

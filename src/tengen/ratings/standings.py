@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from tengen.errors import RecipeError
@@ -63,12 +64,25 @@ class Standings:
 
     def pair(self, one: str, other: str) -> Tally | None:
         """The games between two players from the side of the first, None if there are none."""
-        for pair in self.pairs:
-            if (pair.first, pair.second) == (one, other):
-                return pair.tally
-            if (pair.first, pair.second) == (other, one):
-                return Tally(pair.tally.losses, pair.tally.draws, pair.tally.wins)
-        return None
+        if (tally := self._tallies.get((one, other))) is not None:
+            return tally
+        turned = self._tallies.get((other, one))
+        return turned and Tally(turned.losses, turned.draws, turned.wins)
+
+    @cached_property
+    def _tallies(self) -> dict[tuple[str, str], Tally]:
+        return {(pair.first, pair.second): pair.tally for pair in self.pairs}
+
+    def top(self, count: int) -> Standings:
+        """The first `count` players and their games with each other, where there is no room for all."""
+        names = self.players[:count]
+        rated = tuple(rating for rating in self.ratings.players if rating.player in names)
+        return replace(
+            self,
+            ratings=replace(self.ratings, players=rated),
+            by_color={name: self.by_color[name] for name in names},
+            pairs=tuple(pair for pair in self.pairs if pair.first in names and pair.second in names),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """All figures, ready for JSON; an Elo without bound is null."""
