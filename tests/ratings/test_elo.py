@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -189,3 +190,17 @@ def simulated(chance: float, drawn: float, games: int, rng: np.random.Generator)
 
 def test_a_rating_in_words_has_no_zero_below_zero() -> None:
     assert str(Rating("A", -0.3, -12.4, math.inf, 9, 4)) == "+0 [-12 to +inf]"
+
+
+def test_a_player_of_any_name_is_rated_beside_the_first_move() -> None:
+    found = fit([Score("first move", "b", 30, 0, 10), Score("b", "first move", 10, 0, 10)], "b", first_move=True)
+    rating, advantage = found["first move"], found.first_move
+    assert advantage is not None and (rating.games, rating.points, advantage.games) == (60, 40, 0)
+    assert rating.elo > 50 and abs(advantage.elo - rating.elo) > 1
+
+
+def test_what_all_intervals_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Mock(side_effect=np.linalg.inv)
+    monkeypatch.setattr(np.linalg, "inv", calls)
+    fit([Score(name, "b", 3, 1, 2) for name in "acdef"], "b", first_move=True)
+    assert calls.call_count == 1

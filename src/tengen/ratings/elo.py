@@ -14,6 +14,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,21 +118,24 @@ def fit(
     here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
     inside = [score for score in games if score.black in here]
     likelihood = _Likelihood(here, inside, deviation / ELO, first_move_deviation / ELO if first_move else None)
-    best = likelihood.best()
     points, ends = _points(inside), _open_ends(here, inside, anchor)
-    made: dict[str, Rating] = {}
-    for i, name in enumerate([*here, *(["first move"] if first_move else [])]):
+
+    def elos(i: int, interval: bool) -> tuple[float, float, float]:
         low, high = (-math.inf, math.inf)
         if i == 0:
             low, high = 0.0, 0.0
-        elif intervals is None or name in intervals:
-            low, high = likelihood.bound(best, i, -1), likelihood.bound(best, i, 1)
-        elos = (float(ELO * best[i]) + 0.0, ELO * low, ELO * high)
-        made[name] = Rating(name, *elos, *points.get(name, (0.0, 0.0)), *ends.get(name, (False, False)))
-    advantage = made.pop("first move") if first_move else None
+        elif interval:
+            low, high = likelihood.bound(i, -1), likelihood.bound(i, 1)
+        return float(ELO * likelihood.best[i]) + 0.0, ELO * low, ELO * high
+
+    made = [
+        Rating(name, *elos(i, intervals is None or name in intervals), *points[name], *ends[name])
+        for i, name in enumerate(here)
+    ]
+    advantage = Rating("first move", *elos(len(here), intervals is None), 0.0, 0.0) if first_move else None
     warnings = [f"{'; '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
     warnings += _open_warnings(ends, anchor)
-    ranked = tuple(sorted(made.values(), key=lambda rating: (-rating.elo, rating.player)))
+    ranked = tuple(sorted(made, key=lambda rating: (-rating.elo, rating.player)))
     return Ratings(anchor, ranked, advantage, tuple(warnings))
 
 
@@ -183,14 +187,26 @@ class _Likelihood:
         curve: Floats = np.bincount(self._cells, weights, self._n**2).reshape(self._n, self._n) + self._prior
         return curve
 
-    def noise(self, best: Floats) -> float:
-        """Variance of the results at these ratings as a share of what it were without draws."""
-        chance = 1 / (1 + np.exp(-self._odds(best)))
-        return noise(self._draws, float(self._games @ (chance * (1 - chance))))
-
+    @cached_property
     def best(self) -> Floats:
         """The most likely ratings; the anchor's is 0."""
         return self.best_with(np.zeros(self._n))
+
+    @cached_property
+    def _least(self) -> float:
+        return self.value(self.best)
+
+    @cached_property
+    def _noise(self) -> float:
+        """Variance of the results at the best ratings as a share of what it were without draws."""
+        chance = 1 / (1 + np.exp(-self._odds(self.best)))
+        return noise(self._draws, float(self._games @ (chance * (1 - chance))))
+
+    @cached_property
+    def _covariance(self) -> Floats:
+        """Of all ratings but the anchor's, at the best ones."""
+        found: Floats = np.linalg.inv(self.curvature(self.best)[1:, 1:])
+        return found
 
     def best_with(self, start: Floats, held: int = 0) -> Floats:
         """The most likely ratings when that of `held` and the anchor's are as in `start`.
@@ -213,10 +229,10 @@ class _Likelihood:
                 break
         return ratings
 
-    def bound(self, best: Floats, i: int, side: int) -> float:
+    def bound(self, i: int, side: int) -> float:
         """Where rating i is just not refused at 95%: twice the log likelihood ratio over the noise is 1.96 squared."""
-        least, noise = self.value(best), self.noise(best)
-        covariance = np.linalg.inv(self.curvature(best)[1:, 1:])[:, i - 1]
+        best, least, noise = self.best, self._least, self._noise
+        covariance = self._covariance[:, i - 1]
         along = np.concatenate([[0.0], covariance / covariance[i - 1]])  # how the others follow rating i
 
         def excess(distance: float) -> float:
