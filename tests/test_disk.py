@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.disk import PARTIAL, json_text, locked, try_lock, write_text, write_whole
+from tengen.disk import PARTIAL, file_name, json_text, locked, try_lock, write_text, write_whole
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -49,6 +49,25 @@ with write_whole(pathlib.Path({str(path)!r})) as temporary:
     assert path.read_text() == "old"
     assert write_text(path, "new").read_text() == "new"  # over what the kill left
     assert not path.with_name(path.name + PARTIAL).exists()
+
+
+def test_processes_may_write_a_shared_file_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    script = f"import pathlib, tengen.disk; tengen.disk.write_text(pathlib.Path({str(path)!r}), 'theirs', shared=True)"
+    with write_whole(path, shared=True) as temporary:
+        temporary.write_text("mi")
+        subprocess.run([sys.executable, "-c", script], check=True)
+        assert path.read_text() == "theirs" and temporary.read_text() == "mi"
+        temporary.write_text("mine")
+    assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "mine")]
+
+
+@pytest.mark.parametrize("name", ["a" * 200, "\u56f2" * 66])
+def test_a_name_that_is_allowed_fits_the_file_system_with_its_endings(tmp_path: Path, name: str) -> None:
+    with write_whole(tmp_path / f"{file_name(name)}.onnx", shared=True) as temporary:
+        temporary.write_text("a network")
+    with pytest.raises(ValueError, match="give 1 to 200 bytes"):
+        file_name(name + name[:1])
 
 
 def test_one_holds_a_lock(tmp_path: Path) -> None:

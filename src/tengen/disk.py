@@ -32,15 +32,16 @@ def on_disk(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def write_whole(path: Path, *, durable: bool = True, checksum: bool = False) -> Iterator[Path]:
+def write_whole(path: Path, *, durable: bool = True, checksum: bool = False, shared: bool = False) -> Iterator[Path]:
     """Give the temporary path to write; it takes the name `path` once the block has ended.
 
     Whatever interrupts it, `path` holds what it held before. An error removes what was written. What is `durable` is on
     the disk by then and survives a loss of power too; what is not costs less, and survives the end of the process.
     With `checksum` a network file or checkpoint ends with its own, see `checksums.seal`. Where the disk is full the
-    error names `path`.
+    error names `path`. Several processes may write a `shared` file at a time, each under a temporary name of its own,
+    which stays after a kill; any other file needs a lock, and overwrites what a kill left.
     """
-    temporary = path.with_name(path.name + PARTIAL)
+    temporary = path.with_name(path.name + (f".{os.getpid()}" if shared else "") + PARTIAL)
     try:
         with on_disk(path):
             yield temporary
@@ -56,17 +57,20 @@ def write_whole(path: Path, *, durable: bool = True, checksum: bool = False) -> 
         _sync(path.parent)
 
 
-def write_text(path: Path, text: str, *, durable: bool = True) -> Path:
+def write_text(path: Path, text: str, *, durable: bool = True, shared: bool = False) -> Path:
     """Write a text file so that a reader, or a kill, finds the old text or the new one; return `path`."""
-    with write_whole(path, durable=durable) as temporary:
+    with write_whole(path, durable=durable, shared=shared) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
 
 
 def file_name(name: str) -> str:
     """`name`, if a file or folder of this name lies within its folder. Raises ValueError for a path and for nothing."""
-    if not name.strip(". ") or len(name) > 200 or any(letter in "/\\:" or ord(letter) < 32 for letter in name):
-        raise ValueError("it becomes the name of a file: give 1 to 200 characters, none of them a slash or a colon")
+    size = len(os.fsencode(name))  # file systems allow 255 bytes, with all endings
+    if not name.strip(". ") or size > 200 or any(letter in "/\\:" or ord(letter) < 32 for letter in name):
+        raise ValueError(
+            "it becomes the name of a file: give 1 to 200 bytes (66 Chinese characters), no slash and no colon"
+        )
     return name
 
 

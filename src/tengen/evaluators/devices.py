@@ -247,7 +247,7 @@ class _Kept:
     def _write(self) -> None:
         with suppress(OSError):  # then it is measured again the next time
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self._path, json.dumps(self._found, indent=1), durable=False)
+            write_text(self._path, json.dumps(self._found, indent=1), durable=False, shared=True)
 
 
 def _machine() -> dict[str, Any]:

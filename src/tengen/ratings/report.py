@@ -239,7 +239,7 @@ def _about(pool: Pool) -> list[tuple[str, str]]:
 def write_games(pool: Pool, path: Path) -> None:
     """Write games.csv: a row for each game with a known outcome, with its rules, komi and size."""
     rows = [_row(game_set, outcome) for game_set, outcome in pool.outcomes]
-    with write_whole(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+    with write_whole(path, shared=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]) if rows else ["game"])
         writer.writeheader()
         writer.writerows(rows)

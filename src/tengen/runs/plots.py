@@ -94,7 +94,7 @@ def save_picture(path: Path, title: str, plots: Sequence[Plot], height: float) -
             _draw(axes, name, below, draw)
         for axes in grid.flat[len(plots) :]:
             axes.set_visible(False)
-        with write_whole(path, durable=False) as temporary:
+        with write_whole(path, durable=False, shared=True) as temporary:
             FigureCanvasAgg(figure).print_png(temporary, metadata={"Software": None})  # type: ignore[no-untyped-call]
     return path
 

@@ -55,7 +55,7 @@ def write_page(path: Path, template: str | Template, **data: Any) -> Path:
     itself, or None. Text is escaped; only Markup is not.
     """
     text = _templates().get_template(template).render({"refresh": None, **data})
-    return write_text(path, text, durable=False)
+    return write_text(path, text, durable=False, shared=True)
 
 
 def read_recipe(folder: Path) -> str:
