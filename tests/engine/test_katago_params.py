@@ -70,6 +70,13 @@ def test_the_switch_of_the_root_noise_decides(settings, weight):
     assert read_katago_params(settings).search["noise_weight"] == weight
 
 
+def test_the_weight_of_the_root_noise_alone_does_not_turn_it_on():
+    changes = read_katago_params({"rootDirichletNoiseWeight": 0.3})
+    assert changes.new_params(SearchParams()) == SearchParams()
+    assert changes.new_params(SearchParams(noise_weight=0.1)).noise_weight == 0.3
+    assert changes.search == {"noise_weight": 0.3}
+
+
 def test_the_temperature_of_the_move_falls_as_in_katago():
     style = read_katago_params({"chosenMoveTemperatureEarly": 0.5, "chosenMoveTemperature": 0.1}).new_style(Style())
     assert (style.temperature, style.late_temperature, style.halflife) == (0.5, 0.1, 19)

@@ -242,6 +242,9 @@ _SWITCHES = {
     "fpuParentWeightByVisitedPolicy": "fpuParentWeightByVisitedPolicyPow",
 }
 
+_OFF_BY_DEFAULT = frozenset({"rootNoiseEnabled"})
+"""Switches that are off in KataGo unless it is asked for: the number alone changes nothing."""
+
 _WITHOUT_EFFECT = """
     maxPlayoutsPondering maxVisitsPondering maxTimePondering lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
     searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
@@ -288,7 +291,8 @@ class KatagoChanges:
     """What a mapping of KataGo's names changes.
 
     `search`, `style` and `limits` are fields of SearchParams, Style and Limits; `front` has the checked values of the
-    settings of a front end by KataGo's names. `ignored` are names that KataGo knows and that change nothing here,
+    settings of a front end by KataGo's names. `only_on` are the fields of `search` that change nothing where they are
+    0, since their switch is off. `ignored` are names that KataGo knows and that change nothing here,
     `unknown` names that it does not know.
     """
 
@@ -296,12 +300,15 @@ class KatagoChanges:
     style: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     front: dict[str, Any] = field(default_factory=dict)
+    only_on: frozenset[str] = frozenset()
     ignored: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
     def new_params(self, params: SearchParams) -> SearchParams:
         """The search settings with these changes. Raises RecipeError for values that they do not allow."""
-        return set_params(params, {name: str(value) for name, value in self.search.items()}) if self.search else params
+        off = {name for name in self.only_on if not getattr(params, name)}
+        changes = {name: str(value) for name, value in self.search.items() if name not in off}
+        return set_params(params, changes) if changes else params
 
     def new_style(self, style: Style) -> Style:
         """The style with these changes. Another temperature of KataGo's falls by half-lives, as all of KataGo's do."""
@@ -334,7 +341,9 @@ def read_katago_params(settings: Mapping[str, object]) -> KatagoChanges:
         else:
             unknown.append(name)
     _apply_switches(settings, found["search"])
-    return KatagoChanges(**found, ignored=tuple(ignored), unknown=tuple(unknown))
+    alone = (_SWITCHES[switch] for switch in _OFF_BY_DEFAULT if switch not in settings)
+    only_on = frozenset(KATAGO_PARAMS[number].field for number in alone if number in settings)
+    return KatagoChanges(**found, only_on=only_on, ignored=tuple(ignored), unknown=tuple(unknown))
 
 
 def _apply_switches(settings: Mapping[str, object], search: dict[str, Any]) -> None:
