@@ -45,10 +45,18 @@ LONG = (
 )
 
 
+# What a test that is marked so needs of the system.
+SYSTEMS = {"linux": sys.platform == "linux", "posix": os.name == "posix"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long files first, the others in the order of the tree."""
+    """The long files first, the others in the order of the tree; those for other systems are skipped."""
     names = {ROOT / "tests" / name: rank for rank, name in enumerate(LONG)}
     items.sort(key=lambda item: names.get(item.path, len(LONG)))
+    for item in items:
+        for system, is_here in SYSTEMS.items():
+            if not is_here and item.get_closest_marker(system):
+                item.add_marker(pytest.mark.skip(reason=f"tests what {system} does"))
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +99,8 @@ def tengen() -> Runner:
 @pytest.fixture(scope="session")
 def forks() -> ForkServerContext:
     """Starts processes for runs, forks of one that has loaded what they need, which takes seconds."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system starts no processes by fork")
     context = multiprocessing.get_context("forkserver")
     names = ["selfplay.loop", "reinforce.loop", "training.supervised", "recipes", "cli.app"]
     programs = ["lightning_fabric", "openvino", "onnxruntime", "matplotlib.backends.backend_svg", "ray"]

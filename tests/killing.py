@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 
-def kill_at(folder: Path, pattern: str = "*", number: int = 1, signum: int = signal.SIGKILL) -> None:
+def kill_at(folder: Path, pattern: str = "*", number: int = 1, signum: int = 9) -> None:
     """Have this process send itself a signal just before its `number`-th change of a file in `folder`, from 1.
 
     Only files whose place in the folder, such as `nets/a.onnx`, fits `pattern` count. Files that native code opens are
-    not seen, but their renaming is.
+    not seen, but their renaming is. The signal is SIGKILL by default, for which Windows has no name.
     """
     changes, start = itertools.count(1), f"{folder}{os.sep}"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
+
+import psutil
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Offspring:
     mark: str
 
     def alive(self) -> list[int]:
-        return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and self._is_ours(entry)]
+        return [process.pid for process in psutil.process_iter() if self._is_ours(process)]
 
     def gone(self, seconds: float = 5.0) -> bool:
         """Whether none is left, be it after a moment."""
@@ -25,8 +26,8 @@ class Offspring:
             time.sleep(0.05)
         return True
 
-    def _is_ours(self, process: Path) -> bool:
+    def _is_ours(self, process: psutil.Process) -> bool:
         try:
-            return self.mark.encode() in (process / "environ").read_bytes()
-        except OSError:
+            return self.mark in process.environ().values()
+        except (psutil.Error, OSError):  # it has ended, or is somebody else's
             return False

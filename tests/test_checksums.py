@@ -141,6 +141,7 @@ def test_every_altered_bit_of_a_checkpoint_is_refused(tmp_path: Path) -> None:
         assert sealed(path) is Integrity.ALTERED, place
 
 
+@pytest.mark.linux
 def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path) -> None:
     """PyTorch raised RuntimeError, without a file, when it wrote by itself."""
     with pytest.raises(OSError, match="No space left"):

@@ -27,6 +27,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "old")]
 
 
+@pytest.mark.linux
 def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path: Path) -> None:
     path = write_text(tmp_path / "file.txt", "old")
     path.with_name(path.name + PARTIAL).symlink_to("/dev/full")  # a device that is always full
@@ -36,6 +37,7 @@ def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path: Path) -> No
     assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "old")]
 
 
+@pytest.mark.posix
 def test_a_kill_leaves_the_old_file(tmp_path: Path) -> None:
     path = write_text(tmp_path / "file.txt", "old")
     script = f"""

@@ -45,6 +45,7 @@ def fetch(address: str, seconds: float = 100) -> bytes:
             time.sleep(0.05)
 
 
+@pytest.mark.posix
 def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c() -> None:
     port = free_port()
     process = start("--port", str(port), "--language", "ko_KR.UTF-8")

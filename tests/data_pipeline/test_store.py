@@ -98,6 +98,7 @@ def test_moves_are_views_of_the_mapped_file(store: Store) -> None:
     assert np.shares_memory(store.row(3).moves, shard.moves)
 
 
+@pytest.mark.linux
 def test_a_store_keeps_no_file_open(store: Store) -> None:
     held = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if fd.isdigit() and _is_open(fd)}
     assert not [name for name in held if str(store.path) in name]
@@ -170,6 +171,7 @@ def test_a_finished_store_is_replaced_only_when_told(store: Store) -> None:
     assert_same(store.row(99), a_record(99))  # the old one stays readable for those who have it open
 
 
+@pytest.mark.posix
 def test_a_kill_between_the_two_renames_loses_no_store(store: Store) -> None:
     """The old store was left under a hidden name, which nothing told."""
     script = f"""

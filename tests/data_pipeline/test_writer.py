@@ -199,6 +199,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
         known = len(store)
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("part", ["shard-00001.arrow", MANIFEST])
 def test_a_full_disk_loses_nothing(tmp_path: Path, part: str) -> None:
     """The file to be written lies on a device that is always full."""

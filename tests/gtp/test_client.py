@@ -65,7 +65,9 @@ def test_a_slow_start_is_waited_for() -> None:
         ("hangs", 2, "timeout", "no answer to 'genmove b' in time"),
         ("late", 0.3, "timeout", "no answer to 'genmove b' in time"),
         ("dies", 20, "crash", "ended with status 1 during 'genmove b'"),
-        ("kills-itself", 20, "crash", "killed by signal 9 .Killed. during 'genmove b'"),
+        pytest.param(
+            "kills-itself", 20, "crash", "killed by signal 9 .Killed. during 'genmove b'", marks=pytest.mark.posix
+        ),
         ("dies-and-leaves-a-child", 20, "crash", "ended with status 1 during 'genmove b'"),
         ("closes-stdout", 20, "crash", "closed its output, but still runs, during 'genmove b'"),
         ("refuses-to-move", 20, "refused", "'genmove b' was answered with '[?] cannot think'"),
@@ -108,7 +110,9 @@ def test_a_failure_has_a_reason_and_last_words(kind: str, seconds: float, reason
     [
         ("hangs-at-start", "timeout", "no answer to 'name'"),
         ("dies-at-start", "crash", "status 1 during 'name'; its output: out of memory, goodbye"),
-        ("kills-itself-at-start", "crash", "signal 9 .*; its output: something is wrong"),
+        pytest.param(
+            "kills-itself-at-start", "crash", "signal 9 .*; its output: something is wrong", marks=pytest.mark.posix
+        ),
         ("garbage-at-start", "invalid answer", "too much output"),
         ("ignores-sigterm-at-start", "timeout", "no answer"),
     ],

@@ -165,6 +165,7 @@ def test_stop_ends_a_search_with_its_move(start: Start) -> None:
     assert program.read() == ""
 
 
+@pytest.mark.posix
 def test_ctrl_c_ends_the_program(start: Start) -> None:
     program = searching(start)
     program.process.send_signal(signal.SIGINT)

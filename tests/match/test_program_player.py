@@ -57,7 +57,7 @@ BOARD = ["A1", "B2", "C3", "D4", "E5"]
     ("kind", "reason", "result", "says"),
     [
         ("dies", "crash", "B+F", "ended with status 1"),
-        ("kills-itself", "crash", "B+F", "killed by signal 9"),
+        pytest.param("kills-itself", "crash", "B+F", "killed by signal 9", marks=pytest.mark.posix),
         ("dies-and-leaves-a-child", "crash", "B+F", "ended with status 1"),
         ("closes-stdout", "crash", "B+F", "closed its output"),
         ("stone-on-stone", "illegal", "B+F", "A1"),

@@ -205,6 +205,7 @@ def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path
     assert (tmp_path / "games.jsonl").read_bytes() == before
 
 
+@pytest.mark.posix
 def test_a_match_killed_several_times_equals_an_uninterrupted_one(tmp_path: Path, offspring: Offspring) -> None:
     words = ["a=random", "b=random", "--games", "600", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
     broken = tmp_path / "broken"
@@ -230,6 +231,7 @@ def without_times(folder: Path) -> list[Outcome]:
     return [Outcome(**{**asdict(outcome), "seconds": {}}) for outcome in read_folder(folder)[1]]
 
 
+@pytest.mark.posix
 def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring: Offspring) -> None:
     child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
@@ -269,6 +271,7 @@ def test_a_folder_that_another_process_wrote_meanwhile_is_read_again(tmp_path: P
             stranger.begin(other.about())
 
 
+@pytest.mark.posix
 def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
     child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()

@@ -235,6 +235,7 @@ def test_what_a_game_found_outlives_the_pool() -> None:
     assert view.text(9) == text
 
 
+@pytest.mark.linux
 def test_a_system_without_threads_to_spare_plays_with_those_that_there_are() -> None:
     program = """if True:
         import resource

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -119,8 +118,7 @@ def test_the_block_of_a_killed_process_is_free_again(tmp_path: Path) -> None:
             time.sleep(0.02)
         assert list(pending.claim(BLOCK)) == []
     finally:
-        assert child.pid is not None
-        os.kill(child.pid, signal.SIGKILL)
+        child.kill()
         child.join()
     assert list(pending.claim(BLOCK)) == list(range(BLOCK))
 
