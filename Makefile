@@ -133,8 +133,10 @@ test-programs:
 	sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
 	if command -v apt-get > /dev/null && $$sudo true 2> /dev/null; then \
 		echo "installing$$missing"; \
-		{ $$sudo apt-get -qq update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing; } \
-			> build/programs.log 2>&1 || echo "note: could not install$$missing (see build/programs.log); tests that need them are skipped"; \
+		failed=; { $$sudo apt-get -qq update; for package in $$missing; do \
+			$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$package || failed="$$failed $$package"; done; } \
+			> build/programs.log 2>&1; \
+		[ -z "$$failed" ] || echo "note: could not install$$failed (see build/programs.log); tests that need them are skipped"; \
 	else \
 		echo "note:$$missing not installed and no permission to; tests that need them are skipped"; \
 	fi
