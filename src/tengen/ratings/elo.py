@@ -205,8 +205,7 @@ class _Likelihood:
     @cached_property
     def _covariance(self) -> Floats:
         """Of all ratings but the anchor's, at the best ones."""
-        found: Floats = np.linalg.inv(self.curvature(self.best)[1:, 1:])
-        return found
+        return np.asarray(np.linalg.inv(self.curvature(self.best)[1:, 1:]), np.float64)
 
     def best_with(self, start: Floats, held: int = 0) -> Floats:
         """The most likely ratings when that of `held` and the anchor's are as in `start`.
