@@ -189,6 +189,54 @@ def test_a_stopped_step_goes_on(path: Path, tmp_path: Path) -> None:
     assert (folder.result("net-2") or {})["seconds"] >= 0.3
 
 
+def test_a_step_is_done_where_it_was_run_by_its_command(
+    path: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs, pages = tmp_path / "runs", tmp_path / "pages"
+    made = load_study(str(path))
+    run_study(StudyFolder(runs, made), lambda command: 0, say=lambda _: None)
+    # The study has changed since, or is given another setting.
+    assert study(path, "--set", "training.steps=31", "--out", runs, "--page", pages) == 2
+    error = capsys.readouterr().err
+    assert f"{runs}: step net-1 was run without training.steps=31; give another folder with --out" in error
+    changed = description(recipe)
+    changed["steps"]["net-{seed}"]["set"]["training.seed"] = 5
+    path.write_text(yaml.safe_dump(changed, sort_keys=False))
+    folder = StudyFolder(runs, load_study(str(path)))
+    assert [folder.state(step) for step in folder.study.steps] == ["changed", "changed", "changed", "not run"]
+    assert folder.difference("net-2") == "step net-2 was run with training.seed=2 instead of training.seed=5"
+    assert folder.difference("duel").startswith("step duel was run with net-1, which was run with training.seed=1")
+    with pytest.raises(RecipeError, match=r"remove net-1\.json and the folder net-1 there"):
+        run_study(folder, lambda command: 0, ["duel"])
+    assert study(path, "--report", "--out", runs, "--page", pages) == 0
+    page = (pages / "small-study.md").read_text()
+    assert "| net-1 | not run: the folder holds another run, step net-1 was run with training.seed=1" in page
+    # A network that was made anew is another one than that which the match was played with.
+    for step in ("net-1", "net-2"):
+        (runs / f"{step}.json").unlink()
+    with pytest.raises(RecipeError, match="step duel was run with net-1, which"):
+        run_study(folder, lambda command: 0, say=lambda _: None)
+
+
+def test_a_study_that_was_moved_is_done(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = load_study(str(path))
+    given: list[str] = []
+
+    def run(command: Sequence[str]) -> int:
+        given.append(command[0])
+        return 0
+
+    monkeypatch.chdir(tmp_path)
+    run_study(StudyFolder(Path("runs"), made), run, say=lambda _: None)
+    (tmp_path / "runs").rename(tmp_path / "moved")
+    for result in (tmp_path / "moved").glob("*.json"):  # as earlier versions wrote it
+        found = json.loads(result.read_text())
+        assert found.pop("inputs") is not None
+        result.write_text(json.dumps(found))
+    run_study(StudyFolder(tmp_path / "moved", made), run, say=lambda _: None)
+    assert given == ["train", "train", "match"]
+
+
 def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, tengen: Callable[..., Any]) -> None:
     """In a process of its own: the limit is a signal, and other tests of this process may have used bf16."""
     endless = ("--set", "training.steps=1000000", "--hours", "0.002")
@@ -217,7 +265,7 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
     for step, correct in (("net-1", first), ("net-2", second)):
         folder.run_folder(step).mkdir()
         results(random, correct, ply).save(folder.run_folder(step) / "predictions.npz")
-        (tmp_path / f"{step}.json").write_text("{}")
+        (tmp_path / f"{step}.json").write_text(json.dumps({"command": folder.command(step)}))
     found = find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
     gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
     n = len(ply)
@@ -234,7 +282,7 @@ def test_a_figure_of_the_training_batches_is_of_the_last_tenth_and_in_the_scale_
 ) -> None:
     folder = StudyFolder(tmp_path, load_study(str(path)))
     folder.run_folder("net-1").mkdir()
-    (tmp_path / "net-1.json").write_text("{}")
+    (tmp_path / "net-1.json").write_text(json.dumps({"command": folder.command("net-1")}))
     events = [{"event": "train", "step": step, "value_mse": 1 - step / 1000} for step in range(50, 1001, 50)]
     log = "".join(json.dumps(event) + "\n" for event in events)
     (folder.run_folder("net-1") / "log.jsonl").write_text(log)

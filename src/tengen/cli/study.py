@@ -49,10 +49,9 @@ def command(
         return
     if report and (only or hours is not None):
         raise RecipeError("--report runs nothing: leave out --only and --hours")
-    made = load_study(study)
+    made = _with_settings(load_study(study), settings or [])
     share = scale if scale is not None else made.quick if quick else 1.0
-    folder = StudyFolder.at(RUNS / made.name, made, share)
-    folder = StudyFolder(out or folder.path, _with_settings(folder.study, settings or []))
+    folder = StudyFolder(out, made, share) if out else StudyFolder.at(RUNS / made.name, made, share)
     pages = page or (Path("docs") / "studies" if share == 1 else folder.path)
     if not report:
         _run(folder, only or [], hours)

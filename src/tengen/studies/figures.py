@@ -222,7 +222,9 @@ def find_figure(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     if wanted.figure not in FIGURES:
         raise RecipeError(unknown_name("figure", wanted.figure, FIGURES))
     known = of_done_steps(folder, wanted)
-    return None if known is None else FIGURES[wanted.figure](folder, known)
+    if known is None or any(folder.state(step) == "changed" for step in (*known.of, *known.minus)):
+        return None
+    return FIGURES[wanted.figure](folder, known)
 
 
 def of_done_steps(folder: StudyFolder, wanted: Figure) -> Figure | None:

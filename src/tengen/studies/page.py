@@ -240,7 +240,8 @@ def _lines(folder: StudyFolder, wanted: Curves) -> dict[str, Curve] | None:
     """The curves of a plot by their label; None where no run has begun."""
     lines = {}
     for label, steps in wanted.of.items():
-        if found := [each for step in steps if (each := curve(folder, step, wanted.figure))]:
+        now = [step for step in steps if folder.state(step) != "changed"]
+        if found := [each for step in now if (each := curve(folder, step, wanted.figure))]:
             lines[label] = mean_curve(found)
     return lines or None
 
@@ -333,8 +334,9 @@ def _scale_option(scale: float) -> str:
 
 
 def _state(folder: StudyFolder, step: str) -> str:
-    result = folder.result(step)
-    if result is not None:
+    if changed := folder.difference(step):
+        return f"not run: the folder holds another run, {changed}"
+    if result := folder.result(step):
         return f"{_DONE} in {duration(result['seconds'])}" if result["seconds"] else _DONE
     if missing := folder.missing(step):
         return f"not run: {' and '.join(missing)} not installed"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +23,8 @@ from tengen.studies.study import Step, Study, inputs
 
 Run = Callable[[Sequence[str]], int]
 """Carries out a command of `tengen` from its words; returns its exit status."""
-State = Literal["done", "begun", "not run"]
+State = Literal["done", "changed", "begun", "not run"]
+"""`changed`: done, by another command than that of the study as it is."""
 
 _WITH_FOLDER = ("train", "zero", "match", "import")
 _WITH_JSON = ("evaluate", "bench", "stats", "rate")
@@ -29,16 +32,20 @@ _INTERRUPTED = {130: KeyboardInterrupt, 143: Terminated}
 
 
 class StudyFolder:
-    """The runs of a study: `STEP/` is the run folder of a step, `STEP.json` its command and output once it is done."""
+    """The runs of a study: `STEP/` is the run folder of a step, `STEP.json` its command and output once it is done.
 
-    def __init__(self, path: Path, study: Study) -> None:
+    `whole` is the study in full, `study` the same with the share `scale` of the length of each step.
+    """
+
+    def __init__(self, path: Path, study: Study, scale: float = 1.0) -> None:
         self.path = path
-        self.study = study
+        self.whole = study
+        self.study = study.scaled(scale)
 
     @classmethod
     def at(cls, path: Path, study: Study, scale: float = 1.0) -> StudyFolder:
         """The folder of the runs with a share of the length of each step: `path`, or `path`-x0.02 beside it."""
-        return cls(path, study) if scale == 1 else cls(path.with_name(f"{path.name}-x{scale:g}"), study.scaled(scale))
+        return cls(path if scale == 1 else path.with_name(f"{path.name}-x{scale:g}"), study, scale)
 
     def reduced(self) -> dict[float, StudyFolder]:
         """The folders of reduced runs beside this one, by their share of the length; the longest first."""
@@ -46,7 +53,7 @@ class StudyFolder:
             path.name.removeprefix(f"{self.path.name}-x") for path in self.path.parent.glob(f"{self.path.name}-x*")
         )
         found = sorted((float(share) for share in shares if _is_share(share)), reverse=True)
-        return {share: self.at(self.path, self.study, share) for share in found}
+        return {share: self.at(self.path, self.whole, share) for share in found}
 
     def run_folder(self, step: str) -> Path:
         return self.path / step
@@ -68,8 +75,32 @@ class StudyFolder:
 
     def state(self, step: str) -> State:
         if (self.path / f"{step}.json").exists():
-            return "done"
+            return "changed" if self.difference(step) else "done"
         return "begun" if self.run_folder(step).exists() else "not run"
+
+    def difference(self, step: str) -> str:
+        """How a finished step was run otherwise than by the study as it is; "" for one that was not.
+
+        A step whose network another one used is a part of that one's command.
+        """
+        result = self.result(step)
+        if result is None:
+            return ""
+        for name, command in {step: result["command"], **self.used(step, result)}.items():
+            if found := _difference(command, self.study.steps[name]):
+                return f"step {step} was run {'' if name == step else f'with {name}, which was run '}{found}"
+        return ""
+
+    def used(self, step: str, result: Mapping[str, Any]) -> dict[str, list[str]]:
+        """The commands of the steps whose networks a step with this result uses, each behind one that uses it."""
+        if "inputs" in result:
+            return dict(result["inputs"])
+        # An earlier version did not write them down: they are those of the folder.
+        found: dict[str, list[str]] = {}
+        for name in inputs(self.study.steps[step]):
+            if other := self.result(name):
+                found |= {name: other["command"], **self.used(name, other)}
+        return found
 
     def command(self, step: str) -> list[str]:
         """The words of the command of a step."""
@@ -84,6 +115,32 @@ class StudyFolder:
         return [name for name in self.study.steps[step].needs if shutil.which(name) is None]
 
 
+def _difference(command: Sequence[str], step: Step) -> str:
+    """How the words of a command differ from those of a step, wherever their folders are; "" if they do not."""
+    before, now = list(command), step.command({})
+    if before[0] in _WITH_FOLDER and "--out" in before:
+        out = len(before) - 1 - before[::-1].index("--out")
+        del before[out : out + 2]
+    if before[0] in _WITH_JSON and before[-1] == "--json":
+        before.pop()
+    if len(before) == len(now) and all(map(_is_word, before, now)):
+        return ""
+    gone = [word for word in before if not any(_is_word(word, other) for other in now)]
+    new = [word for word in now if not any(_is_word(other, word) for other in before)]
+    if gone and new:
+        return f"with {shlex.join(gone)} instead of {shlex.join(new)}"
+    if gone or new:
+        return f"with {shlex.join(gone)}" if gone else f"without {shlex.join(new)}"
+    return "with the same words in another order"
+
+
+def _is_word(word: str, wanted: str) -> bool:
+    """Whether a word of a command is that of a step, with the network of STEP in any folder for `${STEP}`."""
+    network = r"(?:.*[/\\])?{}(?:[/\\]nets[/\\][^/\\]+)?"
+    pattern = re.sub(r"\\\$\\\{(.+?)\\\}", lambda found: network.format(found[1]), re.escape(wanted))
+    return re.fullmatch(pattern, word, re.DOTALL) is not None
+
+
 def _is_share(text: str) -> bool:
     try:
         return 0 < float(text) < 1
@@ -94,13 +151,18 @@ def _is_share(text: str) -> bool:
 def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Callable[[str], None] = print) -> None:
     """Run the steps that are not done, or those of `only`. The same call goes on after an interruption.
 
-    Raises KeyboardInterrupt where a step was interrupted, RecipeError for an unknown step or one that needs another
-    that is not done, TengenError where a step fails.
+    Raises KeyboardInterrupt where a step was interrupted, RecipeError for an unknown step, one that needs another that
+    is not done and one that was run by another command, TengenError where a step fails.
     """
     steps = folder.study.steps
     for name in only:
         if name not in steps:
             raise RecipeError(unknown_name("step", name, steps))
+    for name in only or steps:
+        for other in (*inputs(steps[name]), name):
+            if found := folder.difference(other):
+                remove = f"remove {other}.json and the folder {other} there"
+                raise RecipeError(f"{folder.path}: {found}; give another folder with --out, or {remove}")
     for name, step in steps.items():
         if (only and name not in only) or folder.state(name) == "done":
             continue
@@ -141,6 +203,7 @@ def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], ru
         raise TengenError(f"step {name} of the study failed with exit status {status}")
     result = {
         "command": command,
+        "inputs": folder.used(name, {}),
         "seconds": seconds,
         "version": tengen.__version__,
         "output": _output(printed.getvalue()),
