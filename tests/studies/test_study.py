@@ -163,6 +163,37 @@ def test_a_page_keeps_the_figures_of_runs_that_are_gone(
     assert "99.0%" not in (pages / "small-study.md").read_text()
 
 
+def test_a_page_keeps_no_figure_of_a_step_that_has_changed(path: Path, recipe: Path, tmp_path: Path) -> None:
+    runs, pages = tmp_path / "runs", tmp_path / "pages"
+    page, record = pages / "small-study.md", pages / "small-study.json"
+    assert study(path, "--report", "--out", runs, "--page", pages) == 0
+    found = json.loads(record.read_text())
+    number = {"scale": 1.0, "ours": 0.99, "interval_95": [0.98, 1.0], "without": []}
+    found["rows"] = [{**row, **number} for row in found["rows"]]
+    found["rows"][1]["without"] = ["net-1"]
+    run = {"scale": 1.0, "parameters": 1, "macs": 1, "samples": 1, "hours": 1.0}
+    found["runs"] = [{**run, "step": step} for step in ("net-1", "net-2")]
+    found["steps"] = dict.fromkeys(found["steps"], "done in 1 min")
+    found["plots"] = dict.fromkeys(("small-study-accuracy-samples", "small-study-accuracy-hours"), 1.0)
+    for plot in found["plots"]:
+        (pages / f"{plot}.svg").write_text("<svg/>")
+    record.write_text(json.dumps(found))
+    assert study(path, "--report", "--out", runs, "--page", pages) == 0
+    assert page.read_text().count("| 99.0% (") == 4 and page.read_text().count("| done in 1 min |") == 4
+    assert page.read_text().count("![small-study-accuracy") == 2
+    # net-1 changes, and with it the match of its network; the mean that is of net-2 alone stays.
+    changed = description(recipe)
+    changed["steps"]["net-{seed}"]["each"]["seed"] = [2]
+    changed["steps"] = {"net-1": {"run": f"train {recipe} --quiet", "set": {"training.seed": 3}}, **changed["steps"]}
+    path.write_text(yaml.safe_dump(changed, sort_keys=False))
+    assert study(path, "--report", "--out", runs, "--page", pages) == 0
+    rows = json.loads(record.read_text())["rows"]
+    assert [row["ours"] for row in rows] == [None, 0.99, None, None, 0.99]
+    assert [run["step"] for run in json.loads(record.read_text())["runs"]] == ["net-2"]
+    assert list(json.loads(record.read_text())["steps"].values()).count("done in 1 min") == 2
+    assert "![small-study-accuracy" not in page.read_text() and not list(pages.glob("*.svg"))
+
+
 def test_a_page_without_runs_has_no_figures(path: Path, tmp_path: Path) -> None:
     assert study(path, "--report", "--out", tmp_path / "runs", "--page", tmp_path / "pages") == 0
     assert (tmp_path / "pages" / "small-study.md").read_text().count("| not run |") == 8  # rows and steps

@@ -72,25 +72,25 @@ class _Contents:
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page.
 
-    Figures of runs that are gone stay as NAME.json has them.
+    Figures of runs that are gone stay as NAME.json has them, where the commands of their steps are the same.
     """
     study = folder.study
     out.mkdir(parents=True, exist_ok=True)
     # What was not run in full is shown from the longest reduced run.
     folders = {scale: folder} if scale != 1 else {scale: folder, **folder.reduced()}
-    kept = _Kept(out / f"{study.name}.json")
+    kept = _Kept(out / f"{study.name}.json", folder.whole)
     contents = _Contents(
         folders,
         [
-            (row, kept.figure(row.ours, row.what, folders) if isinstance(row.ours, Figure) else None)
+            (row, kept.figure(row.ours, folders) if isinstance(row.ours, Figure) else None)
             for row in study.rows
             if isinstance(row.ours, Figure) or scale == 1
         ],
         [run for step in study.steps if (run := kept.run(step, _longest(folders, partial(training_run, step=step))))],
-        {name: share for curves in study.plots for name, share in _plots(folders, curves, out, kept.plots)},
+        {name: share for curves in study.plots for name, share in _plots(folders, curves, out, kept.plots(curves))},
         {step: kept.state(step, _state(folder, step)) for step in study.steps},
     )
-    record = json.dumps(_record(study, contents, scale), indent=1)
+    record = json.dumps(_record(folder, contents, scale), indent=1)
     write_text(kept.path, record + "\n", durable=False)
     parts = _parts(folder, contents, scale)
     return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
@@ -136,10 +136,10 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
     ]
 
 
-def _record(study: Study, contents: _Contents, scale: float) -> dict[str, Any]:
-    """The figures of the page for programs."""
+def _record(folder: StudyFolder, contents: _Contents, scale: float) -> dict[str, Any]:
+    """The figures of the page for programs, with the commands of all steps in their full length."""
     return {
-        "study": study.name,
+        "study": folder.study.name,
         "scale": scale,
         "rows": [
             {
@@ -156,41 +156,51 @@ def _record(study: Study, contents: _Contents, scale: float) -> dict[str, Any]:
         "runs": contents.runs,
         "plots": contents.plots,
         "steps": contents.states,
+        "commands": folder.whole.commands(folder.whole.steps),
     }
 
 
 class _Kept:
-    """The figures of the page as it is: of runs whose folders may be gone."""
+    """The figures of the page as it is: of runs whose folders may be gone.
 
-    def __init__(self, path: Path) -> None:
+    Those of a step stay while its command, and those of the steps whose networks it uses, are the same. Older pages
+    have no commands: nothing tells what their figures are of.
+    """
+
+    def __init__(self, path: Path, study: Study) -> None:
         self.path = path
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        # Older pages have no definitions of figures, which go by their text there, and no shares of plots.
-        self._rows = {self._key(row.get("figure"), row["what"]): row for row in found.get("rows", ())}
-        self._runs = {run["step"]: run for run in found.get("runs", ())}
-        plotted = min((run["scale"] for run in found.get("runs", ())), default=0.0)
-        self.plots: dict[str, float] = found.get("plots") or {plot.stem: plotted for plot in path.parent.glob("*.svg")}
+        before = found.get("commands", {})
+        self._same = {
+            step
+            for step in study.steps
+            if all(before.get(name) == command for name, command in study.commands([step]).items())
+        }
+        self._rows = {
+            json.dumps(row["figure"], sort_keys=True): row for row in found.get("rows", ()) if "figure" in row
+        }
+        self._runs = {run["step"]: run for run in found.get("runs", ()) if run["step"] in self._same}
+        self._plots: dict[str, float] = found.get("plots", {})
+        self._states = {step: state for step, state in found.get("steps", {}).items() if step in self._same}
 
-        self._states: dict[str, str] = found.get("steps", {})
+    def plots(self, wanted: Curves) -> dict[str, float]:
+        """The plots that were drawn of these curves, with the share of the length."""
+        return self._plots if self._same.issuperset(step for steps in wanted.of.values() for step in steps) else {}
 
-    @staticmethod
-    def _key(figure: dict[str, Any] | None, what: str) -> str:
-        return what if figure is None else json.dumps(figure, sort_keys=True)
-
-    def figure(self, wanted: Figure, what: str, folders: Mapping[float, StudyFolder]) -> _Shown | None:
+    def figure(self, wanted: Figure, folders: Mapping[float, StudyFolder]) -> _Shown | None:
         """A figure: of the longer runs, the new ones of two of a length."""
         found = _longest(folders, partial(find_figure, wanted=wanted))
-        definition = self._key(wanted.model_dump(exclude_defaults=True), what)
-        row = self._rows.get(definition) or self._rows.get(what) or {}
-        if row.get("scale") and not (found and found[0] >= row["scale"]):
+        row = self._rows.get(json.dumps(wanted.model_dump(exclude_defaults=True), sort_keys=True), {})
+        known = self._same.issuperset({*wanted.of, *wanted.minus}.difference(row.get("without", ())))
+        if known and row.get("scale") and not (found and found[0] >= row["scale"]):
             mean, ends = row["ours"], row["interval_95"]
             low, high = ends or (math.nan, math.nan)
             estimate = Estimate(math.nan if mean is None else mean, low, high, 0)
             return _Shown(row["scale"], estimate, row.get("without", []))
         if found is None:
             return None
-        known = of_done_steps(folders[found[0]], wanted)
-        missing = {*wanted.of, *wanted.minus}.difference(known.of, known.minus) if known else set[str]()
+        done = of_done_steps(folders[found[0]], wanted)
+        missing = {*wanted.of, *wanted.minus}.difference(done.of, done.minus) if done else set[str]()
         return _Shown(*found, sorted(missing))
 
     def state(self, step: str, now: str) -> str:
@@ -218,7 +228,7 @@ def _plots(
 ) -> list[tuple[str, float]]:
     """(name, share of the length) of one SVG for each axis, of the curves of the longest runs that there are.
 
-    Plots that were drawn of longer runs stay.
+    Plots that were drawn of longer runs stay. One that shows nothing of the study as it is is removed.
     """
     title = f"{next(iter(folders.values())).study.name}-{wanted.title.lower().replace(' ', '-')}"
     found = _longest(folders, partial(_lines, wanted=wanted))
@@ -233,6 +243,8 @@ def _plots(
             save_plot(path, f"{wanted.title}{note}", _LABELS[over], _drawing(lines, wanted, over))
         if kept:
             plots.append((name, kept))
+        else:
+            path.unlink(missing_ok=True)
     return plots
 
 

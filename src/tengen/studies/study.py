@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -206,6 +206,13 @@ class Study(Strict):
     def scaled(self, scale: float) -> Study:
         """The same study with a share of the length of each step."""
         return self.model_copy(update={"steps": {name: step.scaled(scale) for name, step in self.steps.items()}})
+
+    def commands(self, steps: Iterable[str]) -> dict[str, str]:
+        """The commands of these steps and of those whose networks they use, with `${STEP}` for a network."""
+        found: dict[str, str] = {}
+        for name in steps:
+            found |= {name: shlex.join(self.steps[name].command({})), **self.commands(inputs(self.steps[name]))}
+        return found
 
     def _check(self, names: Sequence[str], where: str) -> None:
         for name in names:
