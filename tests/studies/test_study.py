@@ -13,14 +13,15 @@ import pytest
 import yaml
 from training.small_run import settings_of, write_store
 
+import tengen
 from tengen.cli.app import main
 from tengen.errors import RecipeError
 from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
-from tengen.studies.figures import find_figure, shown
+from tengen.studies.figures import _FIND, find_figure, shown
 from tengen.studies.runner import StudyFolder, run_study
-from tengen.studies.study import Figure, Step, load_study, study_names
+from tengen.studies.study import FIGURES, Figure, Step, load_study, study_names
 from tengen.training.losses import check_losses
 from tengen.training.metrics import Estimate, PredictionResults
 
@@ -321,6 +322,49 @@ def test_a_figure_of_the_training_batches_is_of_the_last_tenth_and_in_the_scale_
     assert found is not None and found.mean == pytest.approx(0.025 / 4) and math.isnan(found.low)
 
 
+def test_a_figure_that_a_step_does_not_have_is_named(path: Path, tmp_path: Path) -> None:
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+
+    def find(figure: str, **fields: str) -> Estimate | None:
+        return find_figure(folder, Figure(figure=figure, of=["duel"], **fields))  # type: ignore[arg-type]
+
+    def printed(output: object) -> None:
+        found = {"command": folder.command("duel"), "seconds": 1, "output": output}
+        (tmp_path / "duel.json").write_text(json.dumps(found))
+
+    printed([])  # a command that printed no JSON
+    with pytest.raises(RecipeError, match=r"figure output of step duel: unknown key 'foo'; there are: none"):
+        find("output", key="foo")
+    printed([{"name": "linear", "speed": 3}])
+    found = [find("output", key=key) for key in ("0.speed", "linear.speed")]
+    assert [each and each.mean for each in found] == [3, 3]
+    for key, near in (("linear.sped", "did you mean speed"), ("1.speed", "there are: linear, 0"), ("linear", "linear")):
+        with pytest.raises(RecipeError, match=f"unknown key '{key}'; .*{near}"):
+            find("output", key=key)
+    log = json.dumps({"event": "train", "step": 1, "top1": 0.5}) + "\n"
+    folder.run_folder("duel").mkdir()
+    (folder.run_folder("duel") / "log.jsonl").write_text(log)
+    with pytest.raises(RecipeError, match="figure training of step duel: unknown key 'top2'; did you mean top1"):
+        find("training", key="top2")
+    folder.run_folder("duel").joinpath("summary.json").write_text("{}")
+    match = {"version": 2, "schedule": {}, "players": [{"name": "one"}], "conditions": {}, "games": 2}
+    folder.run_folder("duel").joinpath("match.json").write_text(json.dumps(match))
+    with pytest.raises(RecipeError, match="figure score of step duel: unknown player 'two'; there are: one"):
+        find("score", player="one", against="two")
+    (tmp_path / "net-1" / "nets").mkdir(parents=True)
+    network = shutil.copy(
+        Path(tengen.__file__).parent / "nets" / "zero-7x7.onnx", tmp_path / "net-1" / "nets" / "small.onnx"
+    )
+    (tmp_path / "net-1.json").write_text(json.dumps({"command": folder.command("net-1")}))
+    assert folder.network("net-1") == network
+    with pytest.raises(RecipeError, match="figure card of step net-1: unknown key 'foo'"):
+        find_figure(folder, Figure(figure="card", of=["net-1"], key="foo"))
+
+
+def test_every_figure_of_a_row_can_be_found() -> None:
+    assert set(FIGURES) == set(_FIND)
+
+
 def test_a_speedup_is_a_ratio_and_no_share() -> None:
     twice = Figure(figure="speedup", of=["a"], minus=["b"], key="top1")
     assert shown(twice, Estimate(2.0, math.nan, math.nan, 9)) == "2"
@@ -353,6 +397,10 @@ def test_a_speedup_is_a_ratio_and_no_share() -> None:
         ),
         ({"steps": {"a": {"run": "bench", "sets": {}}}}, r"unknown key 'steps\.a\.sets'; did you mean set\?"),
         ({"rows": [{"what": "x", "diffs": ""}]}, r"unknown key 'rows\.0\.diffs'; did you mean differs\?"),
+        (
+            {"rows": [{"what": "x", "ours": {"figure": "topp", "of": "net-1"}}]},
+            r"unknown figure 'topp'; did you mean top5\?",
+        ),
         (
             {"rows": [{"what": "x", "ours": {"figure": "top1", "of": "net-1", "keys": "a"}}]},
             r"unknown key 'rows\.0\.ours\.Figure\.keys'; did you mean key\?",

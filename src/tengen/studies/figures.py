@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -133,9 +133,12 @@ def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     """
     shares = []
     for step in wanted.of:
-        events = [event for event in read_events(folder.run_folder(step), "train") if wanted.key in event]
-        if not events or folder.state(step) != "done":
+        if folder.state(step) != "done":
             return None
+        log = read_events(folder.run_folder(step), "train")
+        events = [event for event in log if wanted.key in event]
+        if not events:
+            raise _unknown_key(wanted, step, dict.fromkeys(key for event in log for key in event))
         last = [event[wanted.key] for event in events if event["step"] > 0.9 * events[-1]["step"]]
         found = curve(folder, step, "top1")
         per_event = (found.samples[-1] / len(events)) if found else 0
@@ -153,8 +156,11 @@ def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         return None
     path = folder.network(step)
     metrics = (read_playout_card(path) if is_playout(str(path)) else read_card(path)).metrics
-    low, high = (math.nan if end is None else end for end in metrics[f"{wanted.key}_interval"])
-    return Estimate(metrics[wanted.key], low, high, metrics["judged_positions"])
+    numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+    if wanted.key not in numbers:
+        raise _unknown_key(wanted, step, numbers)
+    low, high = (math.nan if end is None else end for end in metrics.get(f"{wanted.key}_interval", (None, None)))
+    return Estimate(numbers[wanted.key], low, high, metrics.get("judged_positions", 1))
 
 
 def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
@@ -162,7 +168,10 @@ def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     path = folder.run_folder(wanted.of[0])
     if not (path / "summary.json").exists():
         return None
-    outcomes = read_folder(path)[1]
+    about, outcomes = read_folder(path)
+    for name in filter(None, (wanted.player, wanted.against)):
+        if name not in (players := [player["name"] for player in about.players]):
+            raise RecipeError(f"figure score of step {wanted.of[0]}: {unknown_name('player', name, players)}")
     found = tally(games_of(outcomes, wanted.player, *([wanted.against] if wanted.against else [])), wanted.player)
     return Estimate(found.score, *found.interval(), found.games) if found.games else None
 
@@ -200,14 +209,31 @@ def _output(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         return None
     value: Any = result if wanted.key == "seconds" else result["output"]
     for part in wanted.key.split("."):
-        if isinstance(value, dict):
-            value = value[part]
-        else:
-            value = value[int(part)] if part.isdigit() else next(row for row in value if part in row.values())
+        parts = _parts(value)
+        if part not in parts:
+            raise _unknown_key(wanted, wanted.of[0], parts)
+        value = parts[part]
+    if not isinstance(value, int | float):
+        raise _unknown_key(wanted, wanted.of[0], [f"{wanted.key}.{part}" for part in _parts(value)])
     return Estimate(float(value), math.nan, math.nan, 1)
 
 
-FIGURES: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
+def _parts(value: Any) -> dict[str, Any]:
+    """What a part of a path in an output may name, in a JSON value."""
+    if isinstance(value, dict):
+        return value
+    rows = value if isinstance(value, list) else []
+    named = {
+        name: row for row in reversed(rows) if isinstance(row, dict) for name in row.values() if isinstance(name, str)
+    }
+    return {**named, **{str(index): row for index, row in enumerate(rows)}}
+
+
+def _unknown_key(wanted: Figure, step: str, known: Iterable[str]) -> RecipeError:
+    return RecipeError(f"figure {wanted.figure} of step {step}: {unknown_name('key', wanted.key, known)}")
+
+
+_FIND: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
     **dict.fromkeys(COLUMNS, _held_out),
     "training": _training,
     "card": _card,
@@ -218,13 +244,14 @@ FIGURES: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
 
 
 def find_figure(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """What a row shows, from the steps that are done; None where all of one side are missing."""
-    if wanted.figure not in FIGURES:
-        raise RecipeError(unknown_name("figure", wanted.figure, FIGURES))
+    """What a row shows, from the steps that are done; None where all of one side are missing.
+
+    Raises RecipeError for a key or a player that a step does not have.
+    """
     known = of_done_steps(folder, wanted)
     if known is None or any(folder.state(step) == "changed" for step in (*known.of, *known.minus)):
         return None
-    return FIGURES[wanted.figure](folder, known)
+    return _FIND[wanted.figure](folder, known)
 
 
 def of_done_steps(folder: StudyFolder, wanted: Figure) -> Figure | None:

@@ -18,6 +18,11 @@ from tengen.training.config import FileName, LinearRun, Strict, key
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "seconds", "iterations", "cycles")
 """Options and settings that a reduced run scales, beside the lengths of training runs."""
+FIGURES = (
+    *("top1", "top5", "cross_entropy", "value_mse", "value_accuracy"),
+    *("training", "card", "score", "speedup", "output"),
+)
+"""The figures of a row: `tengen.studies.figures` finds them."""
 _SAMPLES = ("games", "training.validation_games")
 """What a figure is the mean of. A reduced run takes the root of its share, or the figure would say nothing."""
 
@@ -122,7 +127,7 @@ def _yaml(value: Any) -> str:
 class Figure(Strict):
     """What of the results a row shows.
 
-    `figure` is the name of a figure (see `tengen.studies.figures.FIGURES`), `of` the step or the steps whose mean is
+    `figure` is one of FIGURES, `of` the step or the steps whose mean is
     shown, `minus` those whose mean is subtracted, position by position where both were judged on the same positions.
     `player` is a player of a match and `against` its opponent, `key` a path in the output of a step.
     """
@@ -134,6 +139,13 @@ class Figure(Strict):
     against: str = ""
     key: str = ""
     form: str = ""
+
+    @field_validator("figure")
+    @classmethod
+    def _known(cls, figure: str) -> str:
+        if figure not in FIGURES:
+            raise RecipeError(unknown_name("figure", figure, FIGURES))
+        return figure
 
     @field_validator("of", "minus", mode="before")
     @classmethod
