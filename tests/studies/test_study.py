@@ -74,6 +74,13 @@ def path(recipe: Path, tmp_path: Path) -> Path:
     return path
 
 
+def put_network(folder: StudyFolder, step: str) -> Path:
+    """A network where that of a step lies once it has run."""
+    path = folder.run_folder(step) / "nets" / "small.onnx"
+    path.parent.mkdir(parents=True)
+    return Path(shutil.copy(Path(tengen.__file__).parent / "nets" / "zero-7x7.onnx", path))
+
+
 def study(*args: object) -> int:
     return main(["study", *map(str, args)])
 
@@ -269,6 +276,61 @@ def test_a_study_that_was_moved_is_done(path: Path, tmp_path: Path, monkeypatch:
     assert given == ["train", "train", "match"]
 
 
+def test_a_script_is_that_of_the_clone_in_any_folder(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is none, as beside an installed package, its step is left out and the others run."""
+    path = tmp_path / "scripts.yaml"
+    steps = {"help": {"run": "python benchmarks/playouts.py --help"}, "last": {"run": "python mine.py"}}
+    path.write_text(yaml.safe_dump({**description(recipe), "steps": steps, "rows": [], "plots": []}, sort_keys=False))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("print(7)")
+    folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
+    run_study(folder, lambda command: 2, say=lambda _: None)
+    assert (folder.result("last") or {})["output"] == 7 and folder.state("help") == "done"
+    monkeypatch.setattr("tengen.studies.runner._CLONE", tmp_path / "site-packages")
+    (tmp_path / "runs" / "help.json").unlink()
+    said: list[str] = []
+    run_study(folder, lambda command: 2, say=said.append)
+    assert said == ["help: left out, benchmarks/playouts.py not found"]
+
+
+def test_settings_are_checked_before_a_step_runs(
+    path: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ("--out", tmp_path / "runs", "--page", tmp_path / "pages")
+    for setting, message in (
+        ("foo", "--set foo: write key=value"),
+        ("foo=1", "--set foo=1: unknown key 'foo'"),
+        ("training.steps=few", "--set training.steps=few: training.steps: "),
+    ):
+        for options in ((), ("--report",), ("--only", "net-1")):
+            assert study(path, "--set", setting, *options, *where) == 2
+            assert capsys.readouterr().err.startswith(f"error: {message}")
+    # A step that is not run may be of a recipe without the setting.
+    changed = description(recipe)
+    changed["steps"]["linear"] = {"run": "train linear-tygem"}
+    path.write_text(yaml.safe_dump(changed, sort_keys=False))
+    made = load_study(str(path))
+    assert made.with_settings(["training.ema=0"], ["net-1"]).steps["net-1"].set["training.ema"] == "0"
+    with pytest.raises(RecipeError, match=r"--set training\.ema=0: unknown key"):
+        made.with_settings(["training.ema=0"])
+    changed["steps"] = {"duel": {"run": "match random random"}}
+    path.write_text(yaml.safe_dump({**changed, "rows": [], "plots": []}, sort_keys=False))
+    with pytest.raises(RecipeError, match="small-study trains nothing: leave out --set"):
+        load_study(str(path)).with_settings(["training.ema=0"])
+    assert not (tmp_path / "pages").exists() and not (tmp_path / "runs").exists()
+
+
+def test_a_report_with_settings_is_of_the_runs_with_them(path: Path, tmp_path: Path) -> None:
+    folder = StudyFolder(tmp_path / "runs", load_study(str(path)).with_settings(["training.steps=7"]))
+    put_network(folder, "net-1")
+    run_study(folder, lambda command: 0, ["net-1"], say=lambda _: None)
+    for settings, state in ((("--set", "training.steps=7"), "done"), ((), "not run: the folder holds another run")):
+        assert study(path, "--report", *settings, "--out", tmp_path / "runs", "--page", tmp_path / state) == 0
+        assert f"| net-1 | {state}" in (tmp_path / state / "small-study.md").read_text()
+
+
 def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, tengen: Callable[..., Any]) -> None:
     """In a process of its own: the limit is a signal, and other tests of this process may have used bf16."""
     endless = ("--set", "training.steps=1000000", "--hours", "0.002")
@@ -326,7 +388,7 @@ def test_a_figure_that_a_step_does_not_have_is_named(path: Path, tmp_path: Path)
     folder = StudyFolder(tmp_path, load_study(str(path)))
 
     def find(figure: str, **fields: str) -> Estimate | None:
-        return find_figure(folder, Figure(figure=figure, of=["duel"], **fields))  # type: ignore[arg-type]
+        return find_figure(folder, Figure(figure=figure, of=["duel"], **fields))
 
     def printed(output: object) -> None:
         found = {"command": folder.command("duel"), "seconds": 1, "output": output}
@@ -351,10 +413,7 @@ def test_a_figure_that_a_step_does_not_have_is_named(path: Path, tmp_path: Path)
     folder.run_folder("duel").joinpath("match.json").write_text(json.dumps(match))
     with pytest.raises(RecipeError, match="figure score of step duel: unknown player 'two'; there are: one"):
         find("score", player="one", against="two")
-    (tmp_path / "net-1" / "nets").mkdir(parents=True)
-    network = shutil.copy(
-        Path(tengen.__file__).parent / "nets" / "zero-7x7.onnx", tmp_path / "net-1" / "nets" / "small.onnx"
-    )
+    network = put_network(folder, "net-1")
     (tmp_path / "net-1.json").write_text(json.dumps({"command": folder.command("net-1")}))
     assert folder.network("net-1") == network
     with pytest.raises(RecipeError, match="figure card of step net-1: unknown key 'foo'"):
@@ -382,6 +441,7 @@ def test_a_speedup_is_a_ratio_and_no_share() -> None:
             "step a needs",
         ),
         ({"steps": {"a": {"run": "train"}}, "rows": [], "plots": []}, "run must be a command"),
+        ({"steps": {"a": {"run": "python"}}, "rows": [], "plots": []}, "run must be a command"),
         ({"steps": {"a": {"run": ""}}, "rows": [], "plots": []}, "run must be a command"),
         ({"steps": {"a": {"run": "train 'tiny"}}, "rows": [], "plots": []}, "No closing quotation"),
         ({"steps": {"a": {"run": "train tiny", "each": [1, 2]}}, "rows": [], "plots": []}, "each of step a"),

@@ -14,7 +14,7 @@ from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.runs.interruption import interrupt_after, sigterm_interrupts
 from tengen.studies.runner import StudyFolder, run_study
-from tengen.studies.study import Study, load_study, study_names
+from tengen.studies.study import load_study, study_names
 
 RUNS = Path("runs") / "studies"
 
@@ -49,7 +49,7 @@ def command(
         return
     if report and (only or hours is not None):
         raise RecipeError("--report runs nothing: leave out --only and --hours")
-    made = _with_settings(load_study(study), settings or [])
+    made = load_study(study).with_settings(settings or [], only or [])
     share = scale if scale is not None else made.quick if quick else 1.0
     folder = StudyFolder(out, made, share) if out else StudyFolder.at(RUNS / made.name, made, share)
     pages = page or (Path("docs") / "studies" if share == 1 else folder.path)
@@ -71,16 +71,6 @@ def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
             if not time_is_up.is_set():
                 raise
             print(f"stopped after {hours:g} hours; the same command goes on", file=sys.stderr)
-
-
-def _with_settings(study: Study, settings: list[str]) -> Study:
-    """The study with settings for its training runs."""
-    given = dict(setting.partition("=")[::2] for setting in settings)
-    steps = {
-        name: step.model_copy(update={"set": {**step.set, **given}}) if step.verb == "train" else step
-        for name, step in study.steps.items()
-    }
-    return study.model_copy(update={"steps": steps})
 
 
 def _list() -> None:

@@ -351,7 +351,7 @@ def _state(folder: StudyFolder, step: str) -> str:
     if result := folder.result(step):
         return f"{_DONE} in {duration(result['seconds'])}" if result["seconds"] else _DONE
     if missing := folder.missing(step):
-        return f"not run: {' and '.join(missing)} not installed"
+        return f"not run: {missing}"
     return folder.state(step)
 
 

@@ -28,6 +28,7 @@ State = Literal["done", "changed", "begun", "not run"]
 
 _WITH_FOLDER = ("train", "zero", "match", "import")
 _WITH_JSON = ("evaluate", "bench", "stats", "rate")
+_CLONE = Path(tengen.__file__).parents[2]
 _INTERRUPTED = {130: KeyboardInterrupt, 143: Terminated}
 
 
@@ -110,9 +111,13 @@ class StudyFolder:
             words += ["--out", str(self.run_folder(step))]
         return [*words, "--json"] if made.verb in _WITH_JSON else words
 
-    def missing(self, step: str) -> list[str]:
-        """The programs that a step needs and this machine lacks."""
-        return [name for name in self.study.steps[step].needs if shutil.which(name) is None]
+    def missing(self, step: str) -> str:
+        """What a step needs and this machine lacks, such as `gnugo not installed`; "" where there is all."""
+        made = self.study.steps[step]
+        found = [f"{name} not installed" for name in made.needs if shutil.which(name) is None]
+        if (script := made.script) and not _script(script).is_file():
+            found.insert(0, f"{script} not found")
+        return ", ".join(found)
 
 
 def _difference(command: Sequence[str], step: Step) -> str:
@@ -141,6 +146,12 @@ def _is_word(word: str, wanted: str) -> bool:
     return re.fullmatch(pattern, word, re.DOTALL) is not None
 
 
+def _script(name: str) -> Path:
+    """The script of a step: in the working folder, or in the clone that Tengen runs from."""
+    path = Path(name)
+    return path if path.is_file() else _CLONE / path
+
+
 def _is_share(text: str) -> bool:
     try:
         return 0 < float(text) < 1
@@ -167,7 +178,7 @@ def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Ca
         if (only and name not in only) or folder.state(name) == "done":
             continue
         if missing := folder.missing(name):
-            say(f"{name}: left out, {' and '.join(missing)} not installed")
+            say(f"{name}: left out, {missing}")
             continue
         if waiting := [other for other in inputs(step) if folder.state(other) != "done"]:
             if only:
@@ -188,7 +199,8 @@ def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], ru
     printed = io.StringIO()
     try:
         if step.verb == "python":
-            done = subprocess.run([sys.executable, *command[1:]], stdout=subprocess.PIPE, text=True, check=False)
+            words = [str(_script(word)) if word == step.script else word for word in command[1:]]
+            done = subprocess.run([sys.executable, *words], stdout=subprocess.PIPE, text=True, check=False)
             status = done.returncode
             printed.write(done.stdout)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, read_recipe, recipe_kind, settled
-from tengen.training.config import FileName, LinearRun, Strict, key
+from tengen.training.config import FileName, LinearRun, RunConfig, Strict, key
 
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "seconds", "iterations", "cycles")
@@ -32,7 +32,8 @@ class Step(Strict):
 
     `run` are the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`. `${STEP}` in it stands for
     the network of another step. `options` become `--games 400`; `quiet: true` becomes `--quiet`, and false or null
-    nothing. `set` becomes `--set training.seed=1`. `needs` are programs without which the step is left out.
+    nothing. `set` becomes `--set training.seed=1`. `needs` are programs without which the step is left out, as it is
+    without the script, which lies in the working folder or in the clone that Tengen runs from.
     """
 
     run: str
@@ -47,7 +48,7 @@ class Step(Strict):
             words = shlex.split(run)
         except ValueError as error:
             raise ValueError(f"run {run!r}: {error}") from None
-        if not words or (words[0] in ("train", "zero") and len(words) < 2):
+        if not words or (words[0] in ("train", "zero", "python") and len(words) < 2):
             raise ValueError(f"run must be a command with what it needs, such as train betago, not {run!r}")
         return run
 
@@ -65,6 +66,11 @@ class Step(Strict):
         return self.words[1] if self.verb in ("train", "zero") else None
 
     @property
+    def script(self) -> str | None:
+        """The program in Python that the step runs, if it does."""
+        return self.words[1] if self.verb == "python" and not self.words[1].startswith("-") else None
+
+    @property
     def settings(self) -> list[str]:
         """`set` as the command line takes it."""
         return [f"{name}={_yaml(value)}" for name, value in self.set.items()]
@@ -80,6 +86,14 @@ class Step(Strict):
             words = [word.replace(f"${{{step}}}", str(path)) for word in words]
         return words
 
+    def load(self, settings: Sequence[str] = ()) -> RunConfig | LinearRun:
+        """The recipe of a training run, with the settings of the step and further ones."""
+        assert self.recipe is not None
+        settings = [*self.settings, *settings]
+        if recipe_kind(self.recipe) == "linear-playout":
+            return load_recipe(self.recipe, settings, model=LinearRun)
+        return load_recipe(self.recipe, settings)
+
     def scaled(self, scale: float) -> Step:
         """The same step in a share of its length."""
         if scale == 1:
@@ -93,11 +107,9 @@ class Step(Strict):
 
 def _training_lengths(step: Step) -> dict[str, int | float]:
     """What decides the length of a training run: settings of the step, or of its recipe."""
-    assert step.recipe is not None
-    if recipe_kind(step.recipe) == "linear-playout":
-        games = load_recipe(step.recipe, step.settings, model=LinearRun).training.games
-        return {"training.games": games}
-    run = load_recipe(step.recipe, step.settings)
+    run = step.load()
+    if isinstance(run, LinearRun):
+        return {"training.games": run.training.games}
     training = run.training
     names = ("steps", "epoch", "max_hours", "validate_every", "validation_games")
     found = {f"training.{name}": getattr(training, name) for name in names}
@@ -218,6 +230,21 @@ class Study(Strict):
     def scaled(self, scale: float) -> Study:
         """The same study with a share of the length of each step."""
         return self.model_copy(update={"steps": {name: step.scaled(scale) for name, step in self.steps.items()}})
+
+    def with_settings(self, settings: Sequence[str], steps: Collection[str] = ()) -> Study:
+        """The same study with further settings of its training runs.
+
+        Raises RecipeError for one that a run of `steps`, or of all unless any are given, does not take.
+        """
+        training = {name: step for name, step in self.steps.items() if step.verb == "train"}
+        if settings and not training:
+            raise RecipeError(f"{self.name} trains nothing: leave out --set")
+        for name, step in training.items():
+            if settings and (not steps or name in steps):
+                step.load(settings)
+        given = dict(setting.partition("=")[::2] for setting in settings)
+        changed = {name: step.model_copy(update={"set": {**step.set, **given}}) for name, step in training.items()}
+        return self.model_copy(update={"steps": {**self.steps, **changed}})
 
     def commands(self, steps: Iterable[str]) -> dict[str, str]:
         """The commands of these steps and of those whose networks they use, with `${STEP}` for a network."""
