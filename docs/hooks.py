@@ -25,7 +25,7 @@ from tengen.cli.app import VERBS
 from tengen.cli.recipes import about
 from tengen.engine import SearchParams
 from tengen.networks import FAMILIES
-from tengen.recipes import recipe_names
+from tengen.recipes import load_recipe, recipe_names
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.studies.study import load_study, study_names
@@ -33,6 +33,9 @@ from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tengen"
+STUDIES = ROOT / "docs" / "studies"
+_OTHER = ("network", "start", "training.losses", "training.value_loss", "training.optimizer")
+"""Settings with which a step of a study trains something else than its recipe."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -83,7 +86,7 @@ def studies_table() -> str:
     rows = []
     for name in study_names():
         study = load_study(name)
-        title = f"[{study.title}]({name}.md)" if (ROOT / "docs" / "studies" / f"{name}.md").exists() else study.title
+        title = f"[{study.title}]({name}.md)" if (STUDIES / f"{name}.md").exists() else study.title
         rows.append(f"| `{name}` | {title} | {_cell(study.paper)} | {study.hours:g} |")
     return "\n".join(["| name | study | paper | hours |", "|---|---|---|---|", *rows])
 
@@ -107,7 +110,8 @@ def published_systems() -> str:
     rows = [heads, ["---"] * len(heads)]
     for name in recipe_names():
         if (made := about(name))["paper"]:
-            row = [f"`{name}`", made["paper"], made["planes"], made["network"], made["parameters"], made["macs"],
+            macs = None if made["macs"] is None else round(made["macs"] / 1e6)
+            row = [f"`{name}`", made["paper"], made["planes"], made["network"], made["parameters"], macs,
                    made["training"], made["search"], made["hours"], *results.get(name, ("", ""))]  # fmt: skip
             rows.append(["" if cell is None else _number(cell) for cell in row])
     return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in rows)
@@ -118,15 +122,33 @@ def _number(value: Any) -> str:
 
 
 def _study_results() -> dict[str, tuple[str, str]]:
-    """(study, top-1 with interval) of each recipe: of its most accurate run in the studies that were run."""
-    found: dict[str, tuple[float, str, str]] = {}
-    for path in sorted((ROOT / "docs" / "studies").glob("*.json")):
+    """(study, top-1 with interval) of each recipe: of its longest run in the studies, of these the most accurate.
+
+    Runs of another network, from other weights or of other losses are none of the recipe.
+    """
+    found: dict[str, tuple[float, float, str, str]] = {}
+    for path in sorted(STUDIES.glob("*.json")):
+        study = load_study(path.stem)
         for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
-            if (top1 := run.get("top1")) and top1["ours"] > found.get(run["recipe"], (0.0,))[0]:
-                low, high = top1["interval_95"]
-                text = f"{top1['ours']:.1%} ({100 * low:.1f} to {100 * high:.1f})"
-                found[run["recipe"]] = (top1["ours"], f"[{path.stem}](studies/{path.stem}.md)", text)
-    return {name: (study, text) for name, (_, study, text) in found.items()}
+            step, top1 = study.steps[run["step"]], run.get("top1")
+            if not top1 or any(key.startswith(_OTHER) for key in step.set):
+                continue
+            recipe = load_recipe(run["recipe"])
+            if not recipe.training.losses.policy:
+                continue
+            low, high = top1["interval_95"]
+            text = f"{top1['ours']:.1%} ({100 * low:.1f} to {100 * high:.1f})"
+            share = _share(run, recipe)
+            note = f", {share:.2g} of the length" if share < 0.99 else ""
+            shown = (share, top1["ours"], f"[{path.stem}](studies/{path.stem}.md)", text + note)
+            found[run["recipe"]] = max(shown, found.get(run["recipe"], shown))
+    return {name: (study, text) for name, (_, _, study, text) in found.items()}
+
+
+def _share(run: dict[str, Any], recipe: RunConfig) -> float:
+    """The share of a recipe's length that a run had; where that depends on the store, the share of its study's."""
+    steps = recipe.training.total_steps
+    return float(run["scale"] if steps is None else run["samples"] / (steps * recipe.training.batch_size))
 
 
 def _cell(text: str) -> str:
@@ -141,8 +163,9 @@ def recipes_page() -> str:
     sections = [
         "# Recipe keys",
         f"A recipe is a YAML file. `kind` selects the kind of run: {', '.join(f'`{kind}`' for kind in kinds)} "
-        f"(default: `{kinds[0]}`). Missing keys have the defaults of these tables. Keys of a group are written below "
-        "its name or as `--set GROUP.KEY=VALUE`. Keys of `network` are those of its family; "
+        f"(default: `{kinds[0]}`). With `like: NAME` it begins with another recipe, a shipped one or a file "
+        "beside it, and changes what it has itself. Missing keys have the defaults of these tables. Keys of a group are "
+        "written below its name or as `--set GROUP.KEY=VALUE`. Keys of `network` are those of its family; "
         "[search parameters](search.md#all-parameters) may be given in `search.params`.",
     ]
     for kind, model in zip(kinds, models, strict=True):

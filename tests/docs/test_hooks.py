@@ -1,0 +1,59 @@
+"""The tables that the documentation site makes from the code and from the studies."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mkdocs", reason="the site needs the extra [docs]")
+pytest.importorskip("torch", reason="the cost of networks needs the extra [train]")
+
+PATH = Path(__file__).parents[2] / "docs" / "hooks.py"
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("hooks", PATH)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(step: str, recipe: str, top1: float, scale: float = 1.0, samples: int = 1) -> dict[str, Any]:
+    found = {"ours": top1, "interval_95": [top1 - 0.01, top1 + 0.01]}
+    return {"step": step, "recipe": recipe, "scale": scale, "samples": samples, "top1": found}
+
+
+def test_the_result_of_a_recipe_is_of_its_own_network_and_says_its_share(
+    hooks: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = {
+        "bakago-2016": [
+            run("df-adagrad-1", "bakago-v3-32", 0.33, 0.02),  # the network of DarkForest
+            run("v3-1", "bakago-v3-32", 0.19, 0.02),
+            run("v3-2", "bakago-v3-32", 0.17, 0.02),
+            run("corrected", "bakago-v3-32", 0.25, 0.02),  # from the weights of another run
+        ],
+        "betago-2016": [run("net-1", "betago", 0.10), run("net-2", "betago", 0.15, 0.1)],  # the longer one counts
+        "mobile-2020": [run("a0.small", "a0.small", 0.3, samples=1_000_000)],  # in full, as the study runs it
+    }
+    for name, found in runs.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({"runs": found}))
+    monkeypatch.setattr(hooks, "STUDIES", tmp_path)
+    assert hooks._study_results() == {
+        "bakago-v3-32": ("[bakago-2016](studies/bakago-2016.md)", "19.0% (18.0 to 20.0), 0.02 of the length"),
+        "betago": ("[betago-2016](studies/betago-2016.md)", "10.0% (9.0 to 11.0)"),
+        "a0.small": ("[mobile-2020](studies/mobile-2020.md)", "30.0% (29.0 to 31.0), 0.005 of the length"),
+    }
+
+
+def test_the_table_has_million_multiply_accumulates(hooks: ModuleType) -> None:
+    rows = [line.split(" | ") for line in hooks.published_systems().splitlines()]
+    macs = {row[0].strip("| `"): row[rows[0].index("MMAC")] for row in rows}
+    assert macs["a0.20.256"] == "8,519" and macs["betago"] == "3"
