@@ -203,6 +203,25 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
         load_recipe(str(path))
 
 
+def test_a_recipe_that_is_like_itself_is_refused(tmp_path: Path) -> None:
+    loop, first, second = (tmp_path / f"{name}.yaml" for name in ("loop", "first", "second"))
+    for path, other in ((loop, loop), (first, second), (second, first)):
+        path.write_text(f"like: {other}\n")
+    with pytest.raises(RecipeError, match=re.escape(f"{loop} is like itself: {loop} -> {loop}")):
+        load_recipe(str(loop))
+    with pytest.raises(RecipeError, match=re.escape(f"{first} is like itself: {first} -> {second} -> {first}")):
+        load_recipe(str(first))
+
+
+def test_a_recipe_is_like_another_beside_it_or_a_shipped_one(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "wider.yaml").write_text("like: mine.yaml\nnetwork: {size: b2c32}\n")  # from any working folder
+    wider = load_recipe(str(tmp_path / "wider.yaml"))
+    assert (wider.network["size"], wider.network["family"], wider.training.steps) == ("b2c32", "residual", 10)
+    (tmp_path / "longer.yaml").write_text("like: tiny\ntraining: {steps: 7}\n")
+    longer = load_recipe(str(tmp_path / "longer.yaml"))
+    assert longer.training.steps == 7 and longer.network == load_recipe("tiny").network
+
+
 def test_an_unknown_recipe_is_told_the_nearest() -> None:
     with pytest.raises(RecipeError, match=r"unknown recipe 'tygem-b8c46'; did you mean tygem-b8c64\?"):
         load_recipe("tygem-b8c46")

@@ -146,13 +146,25 @@ def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
     raise RecipeError(unknown_name("recipe", name_or_path, recipe_names(*kinds)))
 
 
-def read_recipe(path: Path) -> dict[str, Any]:
-    """The fields of a YAML file. With `like: NAME` those of another recipe, of which the file changes some."""
+def read_recipe(path: Path, likes: Sequence[Path] = ()) -> dict[str, Any]:
+    """The fields of a YAML file. With `like: NAME` those of another recipe, of which the file changes some.
+
+    `likes` are the files that began with this one. Raises RecipeError for a file that begins with itself.
+    """
+    likes = [*likes, path]
+    if path.resolve() in {other.resolve() for other in likes[:-1]}:
+        raise RecipeError(f"{path} is like itself: {' -> '.join(map(str, likes))}")
     data = _read(path)
     if "like" in data:
-        other = read_recipe(_find(str(data.pop("like"))))
+        other = read_recipe(_find_like(str(data.pop("like")), path), likes)
         data = _merged(other, data)
     return data
+
+
+def _find_like(name_or_path: str, path: Path) -> Path:
+    """The recipe that the one at `path` is like: a shipped one by name, or a file beside it."""
+    beside = path.parent / name_or_path
+    return beside if beside.is_file() else _find(name_or_path)
 
 
 def _merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
