@@ -11,13 +11,13 @@ from tengen.errors import RecipeError
 from tengen.plugins import Registry
 
 
-def install(folder: Path, value: str) -> None:
+def install(folder: Path, value: str, name: str = "seven", package: str = "tengen_test_plugin") -> None:
     """Write an installed package with one entry point into a folder of the import path."""
-    (folder / "tengen_test_plugin.py").write_text("PART = 7\n")
-    info = folder / "tengen_test_plugin-1.0.dist-info"
+    (folder / f"{package}.py").write_text("PART = 7\n")
+    info = folder / f"{package}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tengen-test-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[tengen.test]\nseven = {value}\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[tengen.test]\n{name} = {value}\n")
 
 
 @pytest.fixture
@@ -53,3 +53,20 @@ def test_a_name_is_given_once() -> None:
     with pytest.raises(ValueError, match="exists already"):
         numbers.register("one", 3)
     assert numbers["one"] == 1
+
+
+def test_a_package_takes_no_name_of_another_part(path: Path) -> None:
+    """It would be installed and never used."""
+    install(path, "tengen_test_plugin:PART", name="one")
+    for use in (lambda: made()["one"], lambda: "one" in made(), lambda: list(made())):
+        with pytest.raises(RecipeError, match="number 'one' is a part of Tengen and of tengen_test_plugin:PART"):
+            use()
+
+
+def test_two_packages_take_no_name_together(path: Path) -> None:
+    install(path, "tengen_test_plugin:PART")
+    install(path, "tengen_test_other:PART", package="tengen_test_other")
+    with pytest.raises(
+        RecipeError, match=r"number 'seven' is a part of tengen_test_\w+:PART and of tengen_test_\w+:PART"
+    ):
+        made()["seven"]

@@ -22,7 +22,8 @@ Part = TypeVar("Part")
 class Registry(Generic[Part]):
     """Parts of one kind by name. Entry points of `group` are loaded when their name is first asked for.
 
-    `kind` is what messages call a part, such as "network family". `error` is raised for an unknown name.
+    `kind` is what messages call a part, such as "network family". `error` is raised for an unknown name, and at the
+    first use where an installed package gives a part a name that is taken.
     """
 
     def __init__(self, kind: str, group: str, builtin: Mapping[str, Part], error: type[TengenError]) -> None:
@@ -33,12 +34,13 @@ class Registry(Generic[Part]):
 
     def __getitem__(self, name: str) -> Part:
         """The part of this name. Raises the registry's error for an unknown name or a plugin that cannot be loaded."""
+        points = self._entry_points  # first: one with the name of another part would never be used
         if name not in self._parts:
-            self._parts[name] = self._load(name)
+            self._parts[name] = self._load(name, points)
         return self._parts[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._parts or name in self._entry_points
+        return name in self._entry_points or name in self._parts
 
     def __iter__(self) -> Iterator[str]:
         """The names: those of Tengen first, then registered ones, then those of installed packages."""
@@ -51,10 +53,10 @@ class Registry(Generic[Part]):
         self._parts[name] = part
         return part
 
-    def _load(self, name: str) -> Part:
-        if name not in self._entry_points:
+    def _load(self, name: str, points: Mapping[str, EntryPoint]) -> Part:
+        if name not in points:
             raise self._error(unknown_name(self.kind, name, self))
-        found = self._entry_points[name]
+        found = points[name]
         try:
             part: Part = found.load()
         except Exception as error:
@@ -63,4 +65,13 @@ class Registry(Generic[Part]):
 
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}
+        found: dict[str, EntryPoint] = {}
+        for point in entry_points(group=self.group):
+            other = found.setdefault(point.name, point)
+            taken = "Tengen" if point.name in self._parts else other.value if other.value != point.value else ""
+            if taken:
+                raise self._error(
+                    f"{self.kind} {point.name!r} is a part of {taken} and of {point.value}, which is installed: "
+                    "uninstall that package, or rename its part"
+                )
+        return found
