@@ -73,4 +73,6 @@ def main(store: str, run: str) -> list[float]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     print(main(sys.argv[1], sys.argv[2]))

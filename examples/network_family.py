@@ -86,4 +86,6 @@ def main(store: str, run: str) -> Path:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     print(main(sys.argv[1], sys.argv[2]))

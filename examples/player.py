@@ -78,4 +78,6 @@ def main(folder: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     main(sys.argv[1])

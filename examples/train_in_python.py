@@ -63,4 +63,6 @@ def main(store: str, path: str) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     print("policy loss of the first and the last step: {:.3f}, {:.3f}".format(*main(sys.argv[1], sys.argv[2])))

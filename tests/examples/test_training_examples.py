@@ -1,6 +1,7 @@
 """The examples of training run and do what they say."""
 
 import importlib.util
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +43,13 @@ def example(name: str) -> ModuleType:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_without_arguments_says_what_it_takes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    with pytest.raises(SystemExit, match=f"python examples/{path.name} "):
+        runpy.run_path(str(path), run_name="__main__")
 
 
 def test_a_network_family(store: str, tmp_path: Path) -> None:
