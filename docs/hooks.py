@@ -164,8 +164,8 @@ def recipes_page() -> str:
         "# Recipe keys",
         f"A recipe is a YAML file. `kind` selects the kind of run: {', '.join(f'`{kind}`' for kind in kinds)} "
         f"(default: `{kinds[0]}`). With `like: NAME` it begins with another recipe, a shipped one or a file "
-        "beside it, and changes what it has itself. Missing keys have the defaults of these tables. Keys of a group are "
-        "written below its name or as `--set GROUP.KEY=VALUE`. Keys of `network` are those of its family; "
+        "beside it, and changes what it has itself. Missing keys have the defaults of these tables. Keys of a group "
+        "are written below its name or as `--set GROUP.KEY=VALUE`. Keys of `network` are those of its family; "
         "[search parameters](search.md#all-parameters) may be given in `search.params`.",
     ]
     for kind, model in zip(kinds, models, strict=True):
