@@ -69,6 +69,34 @@ def test_impossible_advice_is_refused() -> None:
         Engine(advising(7, c_punct=1)).set_position(Game(7))
 
 
+@pytest.mark.parametrize(
+    ("asked", "instead"),
+    [
+        ({"priors": "linear"}, "selection=puct"),
+        ({"playouts": 1, "playout_weight": 0.5}, "selection=puct"),
+        ({"playouts": 1, "expand_visits": 2}, "selection=puct, transpositions=False"),
+        ({"selection": "puct-alphago", "simulate_to_end": True}, "transpositions=False"),
+        ({"selection": "rave", "node_ownership": False, "playouts": 1}, None),
+    ],
+)
+def test_settings_that_contradict_the_advice_name_what_to_set_as_well(
+    asked: dict[str, Any], instead: str | None
+) -> None:
+    params, advice = SearchParams(**asked), {"preset": "katago"}
+    if instead is None:
+        assert params.advised(advice).selection == "rave"
+        return
+    with pytest.raises(RecipeError, match=f"; the network advises .*: set {instead} as well$"):
+        params.advised(advice)
+    assert set_params(params, dict(pair.split("=") for pair in instead.split(", "))).advised(advice).merge_symmetric
+
+
+def test_settings_that_need_each_other_are_followed_in_any_order() -> None:
+    advice = {"playout_weight": 0.5, "expand_visits": 40, "playouts": 1}
+    with pytest.raises(RecipeError, match=r"the network advises expand_visits=40: set expand_visits=0 as well$"):
+        SearchParams(transpositions=True).advised(advice)
+
+
 def test_moves_drawn_from_the_policy_are_drawn_from_the_network_s_own() -> None:
     """16 : 4 : 1 stays so for a level that plays by it, though the search flattens it to 4 : 2 : 1."""
     policy = np.array([16, 4, 1, *[0] * 23], np.float32) / 21

@@ -50,8 +50,8 @@ class FakeEngine:
     def asked_params(self) -> SearchParams:
         return self.params
 
-    def params_on(self, size: int) -> SearchParams:
-        return self.params
+    def params_on(self, size: int, asked: SearchParams | None = None) -> SearchParams:
+        return asked or self.params
 
     def name_on(self, size: int) -> str:
         return "fake"

@@ -8,10 +8,13 @@ import pytest
 from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
 
 from tengen.coords import MAX_SIZE
+from tengen.engine import Engine
 from tengen.engine.clock import TimeControl
 from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
+from tengen.evaluators import BySizeEvaluator, UniformEvaluator
+from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.session import GtpSession
 from tengen.gtp.streams import InputQueue
@@ -224,6 +227,21 @@ def test_a_setting_changes_the_search() -> None:
     ask(session, "kata-set-param prune_eyes false")
     assert session.engine.params == SearchParams(c_puct=0.7, prune_eyes=False)
     assert ask(session, "kata-get-param komi").startswith("? unknown search setting 'komi'")
+
+
+def test_a_setting_that_contradicts_the_network_s_advice_is_refused() -> None:
+    network, other = UniformEvaluator(), UniformEvaluator()
+    network.advice = {"preset": "katago"}
+    engine = Engine(BySizeEvaluator(other, {9: lambda: network}))
+    session = GtpSession(engine, Game(9))
+    answer = ask(session, "kata-set-param playouts 1")
+    assert answer.startswith("? selection puct-katago needs") and answer.endswith(": set selection=puct as well")
+    assert ask(session, "kata-get-param playouts") == "0"
+    assert ask(session, 'kata-set-params {"playouts": 1, "selection": "puct"}') == ""
+    assert ask(session, "boardsize 13") == ask(session, "kata-set-param selection puct-leela-zero") == ""
+    engine.params = SearchParams(playouts=1)
+    assert ask(session, "boardsize 9").startswith("? unacceptable size: selection puct-katago needs")
+    assert session.game.size == 13
 
 
 def test_katagos_names_change_search_style_limits_and_the_front_end() -> None:

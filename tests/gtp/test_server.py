@@ -20,6 +20,7 @@ from tengen.gtp.server import Settings, run
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 # What GTP allows on standard output: an answer's first line, and the lines that follow one.
 ANSWER = re.compile(r"[=?][0-9]*( .*)?")
 
@@ -239,6 +240,14 @@ def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: 
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1 and words in done.stderr
+
+
+@pytest.mark.parametrize("command", ["gtp", "analysis"])
+def test_settings_that_contradict_the_network_s_advice_are_refused_at_the_start(tengen: Runner, command: str) -> None:
+    done = tengen(command, "--net", "distilled-b8c64", "--device", "cpu", "--set", "priors=linear", input="name\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: selection puct-katago needs") and done.stderr.count("\n") == 1
+    assert done.stderr.endswith("the network advises selection=puct-katago: set selection=puct as well\n")
 
 
 @pytest.mark.parametrize(

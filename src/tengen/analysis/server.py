@@ -16,6 +16,7 @@ import tengen
 from tengen.analysis.config import AnalysisSettings, read_config, read_overrides
 from tengen.analysis.query import Query, QueryError, Turn, Warned, read_query
 from tengen.analysis.report import no_results, report
+from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
@@ -70,6 +71,8 @@ def run(options: Options) -> None:
     evaluator = load_evaluator(
         options.net, options.device, batch=options.batch, threads=options.threads, seed=options.seed
     )
+    network = evaluator if isinstance(evaluator, BatchEvaluator) else evaluator.on(MAX_SIZE)
+    settings.params.advised(network.advice)  # raises what every query would be answered with
 
     def send(text: str) -> None:
         try:

@@ -82,10 +82,13 @@ class Engine:
             return self.evaluator.name if network is None else network.name
         return f"{self._asked.selection} with {self._asked.playout} playouts"
 
-    def params_on(self, size: int) -> SearchParams:
-        """The settings by which boards of this size are searched: those asked for, then what the card advises."""
-        network = self._network_on(size)
-        return self._asked if network is None else self._asked.advised(network.advice)
+    def params_on(self, size: int, asked: SearchParams | None = None) -> SearchParams:
+        """The settings by which boards of this size are searched: those asked for, then what the card advises.
+
+        `asked` replaces those that were asked for. Raises RecipeError for settings that contradict the advice.
+        """
+        network, asked = self._network_on(size), asked or self._asked
+        return asked if network is None else asked.advised(network.advice)
 
     def _network_on(self, size: int) -> BatchEvaluator | None:
         """The evaluator of boards of this size, None where it has none: then it cannot play there."""

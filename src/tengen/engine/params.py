@@ -49,12 +49,39 @@ class SearchParams(SearchParamFields):
         """These settings, and where they do not say anything themselves those of `advice`.
 
         The key `preset` of the advice names a published system; its other keys change single settings of that. Raises
-        RecipeError for advice that names no setting or preset, or an impossible value.
+        RecipeError for advice that names no setting or preset, or an impossible value, and for settings that contradict
+        the advice: the error names those of the advice to set as well.
         """
         if "preset" in advice:
             advice = {**_preset(str(advice["preset"])), **{n: v for n, v in advice.items() if n != "preset"}}
         wanted = {name: value for name, value in advice.items() if name not in self.model_fields_set}
-        return set_params(self, {name: str(value) for name, value in wanted.items()}) if wanted else self
+        return self._following({name: str(value) for name, value in wanted.items()}) if wanted else self
+
+    def _following(self, advice: Mapping[str, str]) -> SearchParams:
+        try:
+            return set_params(self, advice)
+        except RecipeError as error:
+            set_params(SearchParams(), advice)  # raises where the advice alone is impossible
+            against = self._against(advice)
+            advised = ", ".join(f"{name}={advice[name]}" for name in against)
+            instead = ", ".join(f"{name}={getattr(self, name)}" for name in against)
+            raise RecipeError(f"{error}; the network advises {advised}: set {instead} as well") from error
+
+    def _against(self, advice: Mapping[str, str]) -> list[str]:
+        """The names of the advice that cannot be followed beside these settings, where the others are."""
+        followed: dict[str, str] = {}
+        left = list(advice)
+        while added := next((name for name in left if self._allows({**followed, name: advice[name]})), None):
+            followed[added] = advice[added]
+            left.remove(added)
+        return left
+
+    def _allows(self, settings: Mapping[str, str]) -> bool:
+        try:
+            set_params(self, settings)
+        except RecipeError:
+            return False
+        return True
 
     def native(self) -> _native.SearchParams:
         """The same settings for the native search."""

@@ -82,6 +82,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
         raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS]))
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_params(changes.new_params(engine.asked_params), ours)
+    engine.params_on(session.game.size, params)  # raises where they contradict what the network advises
     if session.human is not None and (profile := changes.front.get("humanSLProfile")):
         session.human.evaluator(profile)
     style = _weakened(changes.new_style(engine.style), settings)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tengen import coords
-from tengen.errors import GtpError, IllegalMove, NetworkError, SgfError, TengenError
+from tengen.errors import GtpError, IllegalMove, NetworkError, RecipeError, SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession
@@ -30,10 +30,11 @@ def boardsize(session: GtpSession, args: Arguments) -> str:
 
 
 def _check_network(session: GtpSession, size: int) -> None:
-    """Raise GtpError where the network cannot play on boards of this size."""
+    """Raise GtpError where the network cannot play on boards of this size, or not by the settings."""
     try:
         session.engine.evaluator.on(size)
-    except NetworkError as error:
+        session.engine.params_on(size)
+    except (NetworkError, RecipeError) as error:
         raise GtpError(f"unacceptable size: {error}") from error
 
 
