@@ -1,5 +1,6 @@
 """The recipes of published systems: their parts fit together, as one test of each shows without training it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ PUBLISHED = [name for name in recipe_names("supervised") if load_recipe(name).pa
 def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     run = load_recipe(name)
     config = network_fields(run.network)
-    assert run.hours and "--set training.steps=200" in run.description
+    assert run.hours
     assert (run.data.store, run.data.validation_store) == ("stores/tygem-before-2012", "stores/tygem-val")
     # The network takes the planes of its set on the board of the games, and has the heads of its losses.
     inputs = plane_set(config.plane_set)
@@ -53,6 +54,17 @@ def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     shown = about(name)
     assert shown["parameters"] == parameter_count(network) and shown["macs"]
     assert shown["planes"] == config.plane_set and shown["hours"] == run.hours
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_what_a_published_recipe_calls_minutes_takes_minutes(name: str) -> None:
+    run = load_recipe(name)
+    settings = re.findall(r"--set (\S+=\S+?)\.?(?=\s|$)", run.description.split("In minutes: ")[1])
+    short = load_recipe(name, settings).training
+    steps = run.training.with_epoch(46_000_000).total_steps
+    assert run.hours and steps and short.steps
+    share = short.steps * short.batch_size / (steps * run.training.batch_size)
+    assert 60 * run.hours * share < 20
 
 
 def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
