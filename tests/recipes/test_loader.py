@@ -70,6 +70,7 @@ def test_every_shipped_recipe_loads(name: str) -> None:
     if isinstance(run, RunConfig):
         from tengen.training.start import with_network
 
+        assert run.training.devices == 1  # a machine may have one GPU
         run = with_network(run)
     assert network_fields(run.network).plane_set
     if isinstance(run, SelfPlayConfig):
