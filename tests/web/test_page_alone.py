@@ -372,7 +372,7 @@ def test_a_pass_is_told_as_the_best_move() -> None:
         page.wake_up()
         for _ in range(2):
             press("ask-hint")
-            assert page._notice == "", "so that it is told again"
+            assert page._notice == "", "so that it is shown again"
             await until(lambda: page._notice == "The best move is a pass")
         page.session.play(40)
         page.refresh()
