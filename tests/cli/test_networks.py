@@ -53,6 +53,36 @@ def installed(trained: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "mine"
 
 
+def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SGF files are imported into the folder of the run, once; the same command goes on with them."""
+    pytest.importorskip("torch", reason="training needs the extra [train]")
+    import yaml
+
+    names = [("Ann", "Bob"), ("bob", "Cyd"), ("Cyd", "Ann")]
+    for number, (black, white) in enumerate(3 * names):
+        moves = ";".join(f"{'BW'[ply % 2]}[{'abcde'[number % 5]}{'abcde'[ply % 5]}]" for ply in range(5))
+        other = ";".join(f"{'WB'[ply % 2]}[{'abcde'[(number + 1) % 5]}{'abcde'[ply]}]" for ply in range(5))
+        (tmp_path / f"{number}.sgf").write_text(
+            f"(;SZ[{9 + number // 5}]KM[{number}]PB[{black}]PW[{white}];{moves};{other})"
+        )
+    recipe = tmp_path / "mine.yaml"
+    settings: dict[str, Any] = settings_of(Path("nowhere"))
+    settings["data"] = {"store": "nowhere", "validation_fraction": 0.3}
+    recipe.write_text(yaml.safe_dump({**settings, "name": "mine"}))
+    run = tmp_path / "run"
+    words = ["train", str(recipe), str(tmp_path), "--out", str(run), "--set", "training.steps=4", "--quiet"]
+    assert main([*words, "--player", "BOB"]) == 0
+    store = Store.open(run / "games")
+    assert [record.player for record in store] == 3 * [1, 0] and "filtered out 3" in capsys.readouterr().out
+    assert (run / "nets" / "mine.onnx").is_file()
+    assert main([*words, "--player", "BOB"]) == 0
+    assert "filtered out" not in capsys.readouterr().out, "the games are not imported again"
+    assert main(words) == 2
+    assert f"{run / 'games'} has the games of BOB" in capsys.readouterr().err
+    assert main([*words[:2], "--player", "Bob"]) == 2
+    assert "--player chooses among GAMES" in capsys.readouterr().err
+
+
 def test_train_says_what_it_made(trained: Path) -> None:
     assert (trained / "nets" / "mine.onnx").is_file()
     assert (trained / "report.html").is_file()

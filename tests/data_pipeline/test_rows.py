@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.data.record import GameRecord, pack_moves
-from tengen.data.rows import Filters
+from tengen.data.rows import Filters, RowOptions, to_row
 from tengen.errors import SgfError
 
 GAME = GameRecord(
@@ -31,6 +31,7 @@ GAME = GameRecord(
         (Filters(sizes=(9, 19)), ""),
         (Filters(min_rank="3d"), ""),
         (Filters(min_rank="4d"), "rank"),
+        (Filters(players=("someone",)), "player"),
         (Filters(since=datetime.date(2015, 5, 5), until=datetime.date(2015, 5, 5)), ""),
         (Filters(since=datetime.date(2015, 5, 6)), "date"),
         (Filters(until=datetime.date(2015, 5, 4)), "date"),
@@ -56,6 +57,23 @@ def test_unknown_values_fail_the_filters_that_ask_for_them() -> None:
     assert Filters(since=datetime.date(1900, 1, 1)).refuse(unknown) == "date"
     assert Filters(komi=(0.0,)).refuse(unknown) == "komi"
     assert Filters(endings=("unknown",)).refuse(unknown) == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "player"), [(["ANN"], 0), (["bob "], 1), (["bob", "ann"], 2), (["cyd"], None), (["an", ""], None)]
+)
+def test_a_game_is_known_by_the_color_of_the_player_that_is_asked_for(asked: list[str], player: int | None) -> None:
+    """Names are compared whole, in any case of the letters."""
+    if "" in asked:
+        with pytest.raises(SgfError, match="a player's name is empty"):
+            Filters(players=tuple(asked))
+        asked.remove("")
+    record = b"(;SZ[9]PB[Ann]PW[Bob];B[aa];W[bb];B[cc])"
+    filters = Filters(players=tuple(asked), min_moves=1)
+    row, _ = to_row(record, "here", RowOptions(filters))
+    assert row.player == player and filters.refuse(row) == ("player" if player is None else "")
+    unnamed, _ = to_row(b"(;SZ[9];B[aa])", "here", RowOptions(filters))
+    assert filters.refuse(unnamed) == "player"
 
 
 @pytest.mark.parametrize("wrong", [{"min_rank": "10x"}, {"sizes": (1,)}, {"endings": ("resigned",)}])

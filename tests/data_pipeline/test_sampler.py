@@ -51,15 +51,28 @@ def drawn(sampler: Sampler) -> list[tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def passing(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """30 games of 5 to 34 moves over two shards, a third of which are passes, with all kinds of beginnings and ends."""
+    """30 games of 5 to 34 moves over two shards, a third of which are passes, with all kinds of beginnings and ends.
+
+    Of half of the games one player's moves alone are learned.
+    """
     path = tmp_path_factory.mktemp("passing") / "store"
     random = np.random.default_rng(4)
     with StoreWriter(path, rows_a_shard=17) as writer:
         for game in range(30):
             points = np.where(random.random(5 + game) < 0.35, 25, random.integers(0, 25, 5 + game))
             colors = np.arange(len(points)) % 2
-            writer.add(GameRecord(5, pack_moves(colors, points), hash=int(random.integers(1 << 60))))
+            player = (None, 0, 1, 2)[game % 4]
+            writer.add(GameRecord(5, pack_moves(colors, points), hash=int(random.integers(1 << 60)), player=player))
     return Store.open(path)
+
+
+def learned(record: GameRecord, skip_passes: bool) -> list[int]:
+    """The plies of the moves that a network learns of a game, in order."""
+    return [
+        ply
+        for ply, (color, point) in enumerate(zip(record.colors.tolist(), record.points.tolist(), strict=True))
+        if record.player in (None, 2, color) and not (skip_passes and point == record.size**2)
+    ]
 
 
 @pytest.mark.parametrize("plies", [(0, None), (3, 20)])
@@ -71,12 +84,7 @@ def test_positions_are_those_asked_for(
     sampler = Sampler(passing, "all", "tengen", 8, 1, plies=plies, skip_passes=skip, **limit)  # type: ignore[arg-type]
     last = 99 if plies[1] is None else plies[1]
     wanted = {
-        game: [
-            ply
-            for ply, point in enumerate(record.points.tolist())
-            if plies[0] <= ply <= last and not (skip and point == 25)
-        ]
-        for game, record in enumerate(passing)
+        game: [ply for ply in learned(record, skip) if plies[0] <= ply <= last] for game, record in enumerate(passing)
     }
     found = drawn(sampler)
     assert len(found) == len(set(found)) == sampler.positions
@@ -109,7 +117,7 @@ def test_some_positions_of_each_game_are_spread_over_it(passing: Store, skip: bo
     assert sorted(zip(again.game.tolist(), again.ply.tolist(), strict=True)) == found
     assert drawn(Sampler(passing, "all", positions_per_game=3, skip_passes=skip, seed=2)) != found
     for game, record in enumerate(passing):
-        plies = [ply for ply, point in enumerate(record.points.tolist()) if not (skip and point == 25)]
+        plies = learned(record, skip)
         numbers = [plies.index(ply) for g, ply in found if g == game]
         count = len(plies)
         if count <= 3:
@@ -121,8 +129,19 @@ def test_some_positions_of_each_game_are_spread_over_it(passing: Store, skip: bo
 
 
 def test_one_position_of_each_game_is_any_of_them(passing: Store) -> None:
-    plies = [drawn(Sampler(passing, "all", positions_per_game=1, seed=seed))[29][1] for seed in range(400)]
-    assert set(plies) == set(range(34)) and abs(np.mean(plies) - 16.5) < 1.5
+    plies = [drawn(Sampler(passing, "all", positions_per_game=1, seed=seed))[28][1] for seed in range(400)]
+    assert set(plies) == set(range(33)) and abs(np.mean(plies) - 16) < 1.5
+
+
+def test_a_validation_has_one_learned_move_of_each_game(passing: Store) -> None:
+    """No pass where there is another."""
+    found: dict[int, set[int]] = {}
+    for seed in range(300):
+        rows = Sampler(passing, "all", seed=seed, one_per_game=True, batch_size=40).rows(0)
+        for game, ply in zip(rows.game.tolist(), rows.ply.tolist(), strict=True):
+            found.setdefault(game, set()).add(ply)
+    for game, record in enumerate(passing):
+        assert found[game] == set(learned(record, True) or learned(record, False)[:1]), game
 
 
 @pytest.mark.parametrize("symmetry", [0, 3, 6])

@@ -51,7 +51,7 @@ def test_a_store_grows_by_calls(tmp_path: Path) -> None:
     assert [len(shard) for shard in Store.open(path).shards] == [GAMES, 3, 2]
     assert len(early) == GAMES and early.row(4).source == "00000/00004", "what was open stays what it was"
     manifest = json.loads((path / MANIFEST).read_text())
-    assert (manifest["version"], manifest["games"], manifest["moves"]) == (4, 10, Store.open(path).positions)
+    assert (manifest["version"], manifest["games"], manifest["moves"]) == (5, 10, Store.open(path).positions)
     assert LabelSampler(Store.open(path), GAMES).games <= 5
     assert sorted(p.name for p in path.parent.iterdir()) == ["games"], "no lock is left"
 
@@ -68,7 +68,7 @@ def test_an_imported_store_can_be_added_to(tmp_path: Path) -> None:
     assert {name for name in after if after[name] != before[name]} == {"games", "moves", "bytes", "shards", "sha256"}
 
 
-@pytest.mark.parametrize(("version", "later"), [(1, 3), (2, 2)])
+@pytest.mark.parametrize(("version", "later"), [(1, 4), (2, 3), (3, 1)])
 def test_a_store_of_an_older_version_is_read_and_added_to(tmp_path: Path, version: int, later: int) -> None:
     """Its shards lack the columns that came later."""
     path = tmp_path / "games"
@@ -87,7 +87,7 @@ def test_a_store_of_an_older_version_is_read_and_added_to(tmp_path: Path, versio
     store = Store.open(path)
     known = [version > 1 and record.surprises is not None for record in some_games(0)]
     assert [record.surprises is not None for record in store] == known
-    assert all(record.root_scores is None and record.root_ownership is None for record in store)
+    assert all((record.root_scores, record.root_ownership, record.player) == (None,) * 3 for record in store)
     assert [r.moves.tolist() for r in store] == [r.moves.tolist() for r in some_games(0)]
     assert version > 1 or LabelSampler(store, batch_size=8).batch(0).weight.max() <= 1  # no surprises
     Sampler(store, "all", batch_size=8).batch(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +27,13 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="replace an existing store")] = False,
     size: Annotated[list[int] | None, typer.Option(help="board size to keep; repeat for more")] = None,
     min_rank: Annotated[str, typer.Option(help="minimum rank of both players: 5k, 3d, 1p")] = "",
+    player: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="keep the games of this player, whose moves alone are learned; repeat for more names",
+        ),
+    ] = None,
     since: Annotated[
         datetime.datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="first date")
     ] = None,
@@ -60,6 +68,7 @@ def command(
     filters = Filters(
         sizes=tuple(size or ()),
         min_rank=min_rank,
+        players=tuple(player or ()),
         since=since.date() if since else None,
         until=until.date() if until else None,
         endings=tuple(ending or ()),
@@ -80,9 +89,13 @@ def command(
         overwrite=force,
         limits=ImportLimits.of(limit or ()),
     )
-    console = Console(stderr=True)
+    import_with_bar(paths, out, options, quiet)
+
+
+def import_with_bar(paths: Sequence[str], out: Path, options: ImportOptions, quiet: bool) -> None:
+    """Import the games, with a progress bar unless `quiet`, and print the report."""
     try:
-        with _Bar(console, quiet) as bar:
+        with _Bar(Console(stderr=True), quiet) as bar:
             report = import_games(paths, out, options, bar.show)
     except KeyboardInterrupt:
         print("stopped; no store was written: run the command again", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,8 @@ from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
+from tengen.runs.folder import RunFolder
+from tengen.training.config import LinearRun, RunConfig
 
 if TYPE_CHECKING:
     from tengen.training.batches import TensorBatch
@@ -24,6 +27,20 @@ KINDS = ("supervised", "linear-playout")
 
 def command(
     recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="GAMES",
+            help="SGF files, folders or archives to train on instead of the recipe's store; imported into the folder "
+            "of the run",
+        ),
+    ] = None,
+    player: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="of GAMES those of this player, whose moves alone are learned; repeat for more names"
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
@@ -38,16 +55,23 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
+    if player and not games:
+        raise RecipeError("--player chooses among GAMES: give SGF files, folders or archives after the recipe")
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
     if kind == "linear-playout" and cluster:
         raise RecipeError(f"linear playout policies are learnt in this process: {recipe} runs without --cluster")
-    if kind == "linear-playout":
-        _train_linear(recipe, settings or [], out, quiet)
-        return
-    run = load_recipe(recipe, settings or [])
+    model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
+    run = load_recipe(recipe, settings or [], model=model)
     folder = out if out is not None else Path("runs") / run.name
+    if games:
+        run = load_recipe(recipe, [*(settings or []), f"data.store={folder / 'games'}"], model=model)
+        RunFolder(folder, kind).check_kind()
+        _import(games, player or [], folder / "games", quiet)
+    if isinstance(run, LinearRun):
+        _train_linear(run, folder, quiet)
+        return
     if not run.network:
         from tengen.training.start import with_network
 
@@ -91,12 +115,28 @@ def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
     return f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}"
 
 
-def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> None:
-    from tengen.training.config import LinearRun
+def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bool) -> None:
+    """Import games for a run, unless an earlier command has."""
+    from tengen.cli.import_ import import_with_bar
+    from tengen.data.format import read_manifest
+    from tengen.data.importer import ImportOptions
+    from tengen.data.rows import Filters, RowOptions
+
+    if not store.exists():
+        options = ImportOptions(RowOptions(Filters(players=tuple(players))))
+        import_with_bar(games, store, options, quiet)
+        return
+    before = read_manifest(store).get("filters", {}).get("players", [])
+    if sorted(before) != sorted(players):
+        raise RecipeError(
+            f"{store} has the games of {', '.join(before) or 'all players'} from an earlier command: give the same "
+            "--player, or another folder by --out"
+        )
+
+
+def _train_linear(run: LinearRun, folder: Path, quiet: bool) -> None:
     from tengen.training.linear import train_linear
 
-    run = load_recipe(recipe, settings, model=LinearRun)
-    folder = out if out is not None else Path("runs") / run.name
     with report_interruption(folder):
         path = train_linear(run, folder, show_progress=not quiet)
     Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")

@@ -21,9 +21,10 @@ from tengen.errors import StoreError
 MANIFEST = "manifest.json"
 AGAIN = "import the games again, or take a copy of the store (tengen verify says what is damaged)"
 FORMAT = "tengen-games"
-FORMAT_VERSION = 4
-READABLE_VERSIONS = (1, 2, 3, 4)
-"""Version 2 added the column `surprises`, version 3 `root_scores` and `root_ownership`, version 4 checksums."""
+FORMAT_VERSION = 5
+READABLE_VERSIONS = (1, 2, 3, 4, 5)
+"""Version 2 added the column `surprises`, version 3 `root_scores` and `root_ownership`, version 4 checksums, version 5
+`player`."""
 _CHECKSUMS = 4
 
 _TOTALS = {"games": "rows", "moves": "moves", "bytes": "bytes"}
@@ -56,6 +57,7 @@ ROWS = pa.schema(
         pa.field("surprises", pa.list_(pa.float32())),
         pa.field("root_scores", pa.list_(pa.float32())),
         pa.field("root_ownership", pa.list_(pa.binary())),
+        pa.field("player", pa.int8()),
     ]
 )
 """Schema of rows before they are written to a shard, with plain texts."""
@@ -64,8 +66,8 @@ _CODES = pa.dictionary(pa.int16(), pa.string())
 SHARD = pa.schema([f.with_type(_CODES) if f.name in TEXT_COLUMNS else f for f in ROWS])
 """Schema of a shard file: the columns of ROWS, the texts of TEXT_COLUMNS as dictionaries."""
 
-_OLDER = tuple(pa.schema(list(SHARD)[:columns]) for columns in (len(SHARD) - 3, len(SHARD) - 2))
-"""The schemas of versions 1 and 2: later columns were added at the end."""
+_OLDER = tuple(pa.schema(list(SHARD)[: len(SHARD) - later]) for later in (4, 3, 1))
+"""The schemas of version 1, of version 2, and of versions 3 and 4: later columns were added at the end."""
 
 
 def current(batch: pa.RecordBatch) -> pa.RecordBatch | None:

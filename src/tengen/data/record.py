@@ -86,6 +86,9 @@ class GameRecord:
     """Labels, [n]: the teacher's score before each move, points for the side to move; NaN where unknown."""
     root_ownership: tuple[bytes, ...] | None = None
     """Labels, for each move: the teacher's ownership (`pack_shares`), 1 is the side to move. Empty: unknown."""
+    player: int | None = None
+    """Who of the players that an import was asked for played: 0 black, 1 white, 2 both; None where it asked for none.
+    Of a game with 0 or 1 a network learns the moves of that color alone."""
 
     @property
     def points(self) -> npt.NDArray[np.uint16]:

@@ -30,9 +30,11 @@ class Filters:
     sizes: board sizes. min_rank: minimum rank of both players, such as `5k`, `3d` or `1p`. since, until: dates,
     inclusive; a game without a date fails both. endings: values of `record.ENDINGS`. max_handicap: stones. komi: values
     in points; an unknown komi fails. min_moves, max_moves: length, inclusive. min_part: legal moves that a damaged game
-    needs to be kept in part.
+    needs to be kept in part. players: names as in the record (PB, PW), in any case of the letters; one of the game's
+    players needs such a name.
     """
 
+    players: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
     min_rank: str = ""
     since: datetime.date | None = None
@@ -47,6 +49,8 @@ class Filters:
     def __post_init__(self) -> None:
         if self.min_rank and rank(self.min_rank) != self.min_rank:
             raise SgfError(f"{self.min_rank!r} is no rank; write one such as 5k, 3d or 1p")
+        if not all(name.strip() for name in self.players):
+            raise SgfError("a player's name is empty; write it as the records have it after PB and PW")
         if strange := [size for size in self.sizes if not MIN_SIZE <= size <= MAX_SIZE]:
             raise SgfError(f"{strange[0]} is no board size; sizes are {MIN_SIZE} to {MAX_SIZE}")
         if strange_endings := [ending for ending in self.endings if ending not in ENDINGS]:
@@ -58,8 +62,16 @@ class Filters:
         if self.since and self.until and self.since > self.until:
             raise SgfError(f"no day is from {self.since} on and until {self.until}")
 
+    def player(self, black: str, white: str) -> int | None:
+        """The color of the player that is asked for: 0 black, 1 white, 2 both; None where it is neither."""
+        asked = {name.strip().casefold() for name in self.players}
+        colors = [color for color, name in enumerate((black, white)) if name.casefold() in asked]
+        return 2 if len(colors) == 2 else next(iter(colors), None)
+
     def refuse(self, game: GameRecord) -> str:
         """The name of the first filter that the game fails; empty when it passes all."""
+        if self.players and game.player is None:
+            return "player"
         if self.sizes and game.size not in self.sizes:
             return "board size"
         if self.min_rank and not self._strong(game):
@@ -216,7 +228,9 @@ def to_row(
     problem = _illegal(record, legal, why) if legal < len(record.moves) else record.problem
     if problem and legal < options.filters.min_part:
         raise SgfProblem(f"{problem.reason}, too early", problem.detail or f"after move {legal}")
-    return _row(record, rules, record.moves[:legal], (black, white), place, 0 if problem else options.playouts), problem
+    player = options.filters.player(record.info.black, record.info.white)
+    playouts = 0 if problem else options.playouts
+    return _row(record, rules, record.moves[:legal], (black, white), place, player, playouts), problem
 
 
 def _illegal(record: SgfRecord, legal: int, why: str) -> SgfProblem:
@@ -231,6 +245,7 @@ def _row(
     moves: npt.NDArray[np.uint16],
     setup: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
     place: str,
+    player: int | None,
     playouts: int,
 ) -> GameRecord:
     info = record.info
@@ -252,5 +267,6 @@ def _row(
         date=info.date,
         source=place,
         hash=identity,
+        player=player,
     )
     return final_owners(row, playouts) if playouts and row.score is not None else row

@@ -144,6 +144,9 @@ class Sampler:
         max_positions: Use so many positions, of as few games as possible, in the same order by hash.
         skip_passes: Leave out positions whose next move is a pass.
 
+    Of a game that an import has kept for one of its players (`GameRecord.player`), only the positions in which that
+    player moves are used.
+
     Raises StoreError when the split holds no position or fewer games or positions than asked for, NetworkError for an
     unknown plane set.
     """
@@ -185,8 +188,8 @@ class Sampler:
         self.targets = targets
         # Moves of each game within `plies`, without those that are skipped, and the positions that are drawn of them.
         moves = self._moves_per_game()
-        passes = self._passes() if skip_passes else (np.empty(0, np.int64), np.empty(0, np.int64))
-        known = moves - np.bincount(passes[0], minlength=len(moves))
+        skipped = self._skipped_moves(skip_passes)
+        known = moves - np.bincount(skipped[0], minlength=len(moves))
         counts = known if positions_per_game is None else np.minimum(known, positions_per_game)
         chosen = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
         if not len(chosen):
@@ -197,12 +200,12 @@ class Sampler:
         self._known = known[chosen]
         self._ends: Ints = np.cumsum(counts[chosen], dtype=np.int64)
         # Of each skipped move: the place of its game, and the number of the moves that stay before it in all games.
-        place = np.minimum(np.searchsorted(chosen, passes[0]), len(chosen) - 1)
-        there = np.flatnonzero(chosen[place] == passes[0])
+        place = np.minimum(np.searchsorted(chosen, skipped[0]), len(chosen) - 1)
+        there = np.flatnonzero(chosen[place] == skipped[0])
         self._skipped_game = place[there]
         self._starts: Ints = np.cumsum(self._known) - self._known
         in_game = np.arange(len(there)) - np.searchsorted(self._skipped_game, self._skipped_game)
-        self._skipped = self._starts[self._skipped_game] + passes[1][there] - in_game
+        self._skipped = self._starts[self._skipped_game] + skipped[1][there] - in_game
         self.edge = int(store.column("size").max()) if edge is None else edge
         self._order = Shuffle(int(self._ends[-1]), seed)
         self._encoder = Encoder(store, self.plane_set, self.edge, threads, extra=extra)
@@ -282,13 +285,17 @@ class Sampler:
         scoring, komi = self._order.chance(places, _SCORING), self._order.chance(places, _KOMI)
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=komi_shift(komi))
 
-    def _passes(self) -> tuple[Ints, Ints]:
-        """(game, number of the move within `plies`) of all passes, in order."""
+    def _skipped_moves(self, passes: bool) -> tuple[Ints, Ints]:
+        """(game, number of the move within `plies`) of the other player's moves, and of `passes`, in order."""
         first, last = self.plies
         games, plies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # a store may be empty
         for shard, start in zip(self.store.shards, self.store.starts[:-1], strict=True):
-            area = np.repeat(shard.size.astype(np.int64) ** 2, np.diff(shard.offsets))
-            there = np.flatnonzero((shard.moves & np.uint16(WHITE_BIT - 1)) == area)
+            is_skipped = np.zeros(len(shard.moves), bool)
+            if passes:
+                is_skipped |= _is_pass(shard.moves, np.repeat(shard.size, np.diff(shard.offsets)))
+            if np.isin(shard.player, (0, 1)).any():
+                is_skipped |= _is_others(shard.moves, np.repeat(shard.player, np.diff(shard.offsets)))
+            there = np.flatnonzero(is_skipped)
             row = np.searchsorted(shard.offsets, there, side="right") - 1
             games.append(row + int(start))
             plies.append(there - shard.offsets[row])
@@ -308,12 +315,25 @@ class Sampler:
         shard, row = self.store.locate(game)
         columns = self.store.shards[shard]
         first, last = self.plies
-        moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]][: None if last is None else last + 1]
-        size = int(columns.size[row])
-        plies = np.flatnonzero((moves[first:] & np.uint16(WHITE_BIT - 1)) != size * size) + first
-        if not len(plies):
-            return first
+        moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]]
+        moves = moves[first : None if last is None else last + 1]
+        own = ~_is_others(moves, columns.player[row])
+        plies = np.flatnonzero(own & ~_is_pass(moves, columns.size[row]))
+        plies = first + (plies if len(plies) else np.flatnonzero(own)[:1])
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
+
+
+def _is_pass(moves: npt.NDArray[np.uint16], size: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Which of the stored moves, on boards of the given size or sizes, are passes."""
+    found: npt.NDArray[np.bool_] = (moves & np.uint16(WHITE_BIT - 1)) == np.asarray(size, np.int64) ** 2
+    return found
+
+
+def _is_others(moves: npt.NDArray[np.uint16], player: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Which of the stored moves are those of the opponent of `Shard.player`: none where it is not one of the two."""
+    player = np.asarray(player)
+    found: npt.NDArray[np.bool_] = np.isin(player, (0, 1)) & ((moves >= WHITE_BIT) != (player == 1))
+    return found
 
 
 def check_part(batch_size: int, part: tuple[int, int]) -> None:

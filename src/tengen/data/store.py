@@ -31,8 +31,8 @@ class Shard:
     """One memory-mapped file of games as numpy columns. Row i of a list column is `values[offsets[i]:offsets[i + 1]]`.
 
     List columns are views of the mapped file and cost no memory. Unknown is NaN in `komi`, `score` and `weight`, -1 in
-    `winner`, `NO_DATE` in `date`, and an empty list in `ownership` (packed bytes, see `unpack_ownership`) and in the
-    columns of self-play.
+    `winner` and `player`, `NO_DATE` in `date`, and an empty list in `ownership` (packed bytes, see `unpack_ownership`)
+    and in the columns of self-play.
 
     Raises StoreError for a file that is missing, damaged, has another number of rows, or another SHA-256 than `digest`
     where that is given.
@@ -210,6 +210,11 @@ class Shard:
     @cached_property
     def winner(self) -> npt.NDArray[np.int8]:
         return self._numbers("winner", -1)
+
+    @cached_property
+    def player(self) -> npt.NDArray[np.int8]:
+        """0 black, 1 white, 2 both (`GameRecord.player`)."""
+        return self._numbers("player", -1)
 
     @cached_property
     def date(self) -> npt.NDArray[np.int32]:
