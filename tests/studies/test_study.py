@@ -476,6 +476,14 @@ def test_a_step_that_does_not_exist_is_named(
         load_study(str(path))
 
 
+@pytest.mark.parametrize(
+    "value", [None, True, 3, 0.5, "a0.small", [None, "null", False, "it's"], {"name": "sgd", "lr": [0.1, None]}]
+)
+def test_a_setting_is_read_as_it_was_written(value: object) -> None:
+    [setting] = Step(run="train tiny", set={"a.b": value}).settings
+    assert setting.startswith("a.b=") and yaml.safe_load(setting.removeprefix("a.b=")) == value
+
+
 def test_an_option_that_is_off_is_left_out() -> None:
     options = {"quiet": False, "out": None, "games": 4, "force": True}
     assert Step(run="match a b", options=options).command({}) == ["match", "a", "b", "--games", "4", "--force"]

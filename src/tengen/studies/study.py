@@ -131,7 +131,14 @@ def _scaled(name: str, value: Any, scale: float) -> Any:
     return max(1, round(value * scale))
 
 
-def _yaml(value: Any) -> str:
+def _yaml(value: Any, within: bool = False) -> str:
+    """The value as `--set` reads it; texts `within` a list or a mapping have quotes."""
+    if isinstance(value, list):
+        return f"[{', '.join(_yaml(each, True) for each in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_yaml(name, True)}: {_yaml(each, True)}' for name, each in value.items())}}}"
+    if isinstance(value, str) and within:
+        return "'" + value.replace("'", "''") + "'"
     words = {None: "null", True: "true", False: "false"}
     return words[value] if value is None or isinstance(value, bool) else str(value)
 
