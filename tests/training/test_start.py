@@ -184,6 +184,15 @@ def test_the_network_is_that_of_the_start_unless_given(trained: Path, settings: 
         run = with_network(RunConfig.model_validate({**settings, "network": {}, "start": str(start)}))
         expected = fresh(read_card(trained / "nets" / "small.onnx").config).state_dict().keys()
         assert fresh(run.network).state_dict().keys() == expected
+        assert run.card.search == {}
+
+
+def test_the_search_is_that_of_the_start_unless_given(settings: dict[str, Any]) -> None:
+    """The default network is advised another search than the usual one; so is what was trained on from it."""
+    start = {**settings, "network": {}, "start": "distilled-b8c64"}
+    own = {"c_puct": 2.0}
+    for change, search in (({}, {"preset": "katago"}), ({"card": {"search": own}}, own), ({"network": PREACT}, {})):
+        assert with_network(RunConfig.model_validate(start | change)).card.search == search
 
 
 class Killed(Callback):

@@ -56,15 +56,21 @@ class Start:
 
 
 def with_network(run: RunConfig) -> RunConfig:
-    """The run with the network of its `start` where the recipe gives none.
+    """The run with the network of its `start` where the recipe gives none, and with the search that suits that network.
 
     Raises NetworkError and RecipeError for a start that is not there.
     """
     if run.network or run.start is None:
         return run
     folder = Path(run.start)
-    network = _recipe(folder)["network"] if folder.is_dir() else read_card(find_network(run.start)).config
-    return run.model_copy(update={"network": network})
+    if folder.is_dir():
+        recipe = _recipe(folder)
+        network, advice = recipe["network"], recipe["card"]["search"]
+    else:
+        start = read_card(find_network(run.start))
+        network, advice = start.config, start.search
+    card = run.card.model_copy(update={"search": run.card.search or advice})
+    return run.model_copy(update={"network": network, "card": card})
 
 
 def start_from(network: nn.Module, name_or_path: str) -> Start:
