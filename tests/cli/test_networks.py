@@ -67,7 +67,7 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
         )
     recipe = tmp_path / "mine.yaml"
     settings: dict[str, Any] = settings_of(Path("nowhere"))
-    settings["data"] = {"store": "nowhere", "validation_fraction": 0.3}
+    settings["data"] = {"store": "nowhere", "validation_store": "nowhere", "validation_fraction": 0.3}
     recipe.write_text(yaml.safe_dump({**settings, "name": "mine"}))
     run = tmp_path / "run"
     words = ["train", str(recipe), str(tmp_path), "--out", str(run), "--set", "training.steps=4", "--quiet"]
@@ -79,8 +79,11 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
     assert "filtered out" not in capsys.readouterr().out, "the games are not imported again"
     assert main(words) == 2
     assert f"{run / 'games'} has the games of BOB" in capsys.readouterr().err
-    assert main([*words[:2], "--player", "Bob"]) == 2
-    assert "--player chooses among GAMES" in capsys.readouterr().err
+    for wrong, message in (
+        ([*words[:2], "--player", "Bob"], "--player chooses among GAMES"),
+        ([*words, "--set", "data.store=other"], "--set data.store=other and GAMES both"),
+    ):
+        assert main(wrong) == 2 and message in capsys.readouterr().err
 
 
 def test_train_says_what_it_made(trained: Path) -> None:

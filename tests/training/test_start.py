@@ -221,13 +221,14 @@ def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path:
     arguments = [part for change in changes for part in ("--set", change)]
     assert main(["train", "fine-tune", *arguments, "--out", str(folder), "--quiet"]) == 0
     start, first = (next(e for e in read_events(folder) if e["event"] == name) for name in ("start", "validation"))
-    assert start["source"] == "tygem-b8c64" and not start["fresh"] and start["parameters"] == start["total"]
+    assert start["source"] == "distilled-b8c64" and not start["fresh"] and start["parameters"] == start["total"]
     assert first["step"] == 0
     card = read_card(folder / "nets" / "fine-tune.onnx")
-    assert card.data == "the games of random, begun with tygem-b8c64" and card.board_sizes == [7]
+    assert card.data == "the games of random, begun with distilled-b8c64" and card.board_sizes == [7]
+    assert card.search == {"preset": "katago"}
     # Another start is another run.
     other = RunConfig.model_validate({**(RunFolder(folder, "supervised").saved_recipe() or {}), "start": str(folder)})
-    with pytest.raises(RecipeError, match="start = tygem-b8c64, not"):
+    with pytest.raises(RecipeError, match="start = distilled-b8c64, not"):
         train(other, folder, show_progress=False)
     # Two small steps: the predictions are still those of the shipped network.
     final = read_events(folder, "final")[-1]

@@ -31,8 +31,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="GAMES",
-            help="SGF files, folders or archives to train on instead of the recipe's store; imported into the folder "
-            "of the run",
+            help="SGF files, folders or archives to train on, and to be judged on a part of, instead of the recipe's "
+            "stores; imported into the folder of the run",
         ),
     ] = None,
     player: Annotated[
@@ -65,11 +65,13 @@ def command(
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
     run = load_recipe(recipe, settings or [], model=model)
     folder = out if out is not None else Path("runs") / run.name
-    if games:
-        run = load_recipe(recipe, [*(settings or []), f"data.store={folder / 'games'}"], model=model)
+    imported = folder / "games" if games else None
+    if imported is not None:
+        run = load_recipe(recipe, _with_store(imported, settings or []), model=model)
         RunFolder(folder, kind).check_kind()
-        _import(games, player or [], folder / "games", quiet)
     if isinstance(run, LinearRun):
+        if imported is not None:
+            _import(games or [], player or [], imported, quiet)
         _train_linear(run, folder, quiet)
         return
     if not run.network:
@@ -77,6 +79,8 @@ def command(
 
         run = with_network(run)
     config = network_fields(run.network)
+    if imported is not None:
+        _import(games or [], player or [], imported, quiet)
     console = Console(stderr=True)
     if cluster:
         from tengen.cluster import Cluster
@@ -113,6 +117,13 @@ def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
     millions = mac_count(network, len(inputs.planes), len(inputs.scalars), edge) / 1e6
     cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
     return f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}"
+
+
+def _with_store(store: Path, settings: Sequence[str]) -> list[str]:
+    """The settings of a run that trains on the games of `store`, and is judged on some of them unless they say more."""
+    if given := next((setting for setting in settings if setting.startswith("data.store=")), None):
+        raise RecipeError(f"--set {given} and GAMES both say what to train on: give one of them")
+    return ["data.validation_store=null", *settings, f"data.store={store}"]
 
 
 def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bool) -> None:
