@@ -14,7 +14,7 @@ from tengen.data.planes import plane_set  # noqa: E402
 from tengen.data.sampler import Sampler  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import RecipeError  # noqa: E402
-from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.evaluators.network_file import find_network, read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.networks.blocks import ScalarLinear  # noqa: E402
@@ -214,6 +214,23 @@ def test_a_run_that_is_killed_before_its_first_checkpoint_says_nothing_twice(
     assert events.count(("start", 0)) == events.count(("validation", 0)) == 1
 
 
+def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(store: Path, tmp_path: Path) -> None:
+    """At a rate of nearly 0 on 7x7 it stays the same on 9x9; so does its card."""
+    changes = [f"data.store={store}", "training.epochs=null", "training.steps=1", "training.batch_size=4"]
+    changes += ["training.device=cpu", "training.optimizer.lr=1e-12", "training.validation_games=2"]
+    folder = tmp_path / "mine"
+    arguments = [part for change in changes for part in ("--set", change)]
+    assert main(["train", "fine-tune", *arguments, "--out", str(folder), "--quiet"]) == 0
+    files = [find_network("distilled-b8c64"), folder / "nets" / "fine-tune.onnx"]
+    before, after = (OpenVinoEvaluator(path, precision="f32", remember=False) for path in files)
+    game = Game(9, "chinese", 7.5)
+    for vertex in ("E5", "C3"):
+        game.play(vertex)
+    expected, found = (evaluator.infer(evaluator.encoded([game])) for evaluator in (before, after))
+    for name in ("policy", "value", "score", "ownership"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=2e-3), name
+
+
 def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:
     changes = [f"data.store={store}", "training.epochs=null", "training.steps=2", "training.batch_size=4"]
     changes += ["training.device=cpu", "training.precision=f32", "training.validation_games=5"]
@@ -224,7 +241,7 @@ def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path:
     assert start["source"] == "distilled-b8c64" and not start["fresh"] and start["parameters"] == start["total"]
     assert first["step"] == 0
     card = read_card(folder / "nets" / "fine-tune.onnx")
-    assert card.data == "the games of random, begun with distilled-b8c64" and card.board_sizes == [7]
+    assert card.data == "the games of random, begun with distilled-b8c64" and card.board_sizes == list(range(5, 20))
     assert card.search == {"preset": "katago"}
     # Another start is another run.
     other = RunConfig.model_validate({**(RunFolder(folder, "supervised").saved_recipe() or {}), "start": str(folder)})

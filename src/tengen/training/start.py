@@ -14,6 +14,7 @@ from tengen.evaluators.network_file import find_network, read_card
 from tengen.networks.blocks import ScalarLinear
 from tengen.networks.constant_inputs import ScalarRange, fold_scalars
 from tengen.networks.load import load_module
+from tengen.networks.registry import NetConfig, parse_config
 from tengen.runs.folder import RunFolder
 from tengen.training.callbacks import newest_checkpoint
 from tengen.training.config import RunConfig
@@ -71,6 +72,18 @@ def with_network(run: RunConfig) -> RunConfig:
         network, advice = start.config, start.search
     card = run.card.model_copy(update={"search": run.card.search or advice})
     return run.model_copy(update={"network": network, "card": card})
+
+
+def sizes_learned(name_or_path: str, network: NetConfig) -> list[int]:
+    """The board sizes that a start has learned, by its card or recipe; none where it is another network."""
+    folder = Path(name_or_path)
+    if folder.is_dir():
+        recipe = _recipe(folder)
+        config, sizes = recipe["network"], recipe["card"]["board_sizes"]
+    else:
+        card = read_card(find_network(name_or_path))
+        config, sizes = card.config, card.board_sizes
+    return list(sizes) if parse_config(config) == network else []
 
 
 def start_from(network: nn.Module, name_or_path: str) -> Start:

@@ -52,7 +52,7 @@ from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import position
-from tengen.training.start import Start, start_from, with_network
+from tengen.training.start import Start, sizes_learned, start_from, with_network
 from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
 
 _APART: tuple[Split, Split] = ("train", "validation")
@@ -176,7 +176,8 @@ def train(
     check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
-    run = with_facts(run, samplers.train)
+    learned = _sizes_learned(run, network, samplers.train, local)
+    run = with_facts(run, samplers.train, learned)
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
     make_optimizer(module, run.training.optimizer)
@@ -209,7 +210,7 @@ def train(
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
-            return _finish(trainer, run, network, samplers, folder, events)
+            return _finish(trainer, run, network, samplers, folder, events, learned)
 
 
 def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[str, Path]) -> None:
@@ -272,12 +273,16 @@ def _finish(
     samplers: Samplers,
     folder: RunFolder,
     events: EventLog,
+    learned: list[int],
 ) -> Path:
-    """Export the averaged network, evaluate the file itself, write its card and the report; return the file."""
+    """Export the averaged network, evaluate the file itself, write its card and the report; return the file.
+
+    `learned` are the board sizes that the network has learned, in this run and before.
+    """
     path = folder.network(run.name)
     validation = samplers.validation
     planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
-    module = for_play(trainer, run.card.board_sizes)
+    module = for_play(trainer, learned)
 
     def card(metrics: dict[str, Any]) -> Card:
         return make_card(
@@ -323,10 +328,18 @@ def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: S
     return moves.estimates()
 
 
-def with_facts(run: RunConfig, games: Sampler | LabelSampler) -> RunConfig:
+def _sizes_learned(
+    run: RunConfig, network: NetConfig, games: Sampler | LabelSampler, local: Mapping[str, Path]
+) -> list[int]:
+    """The board sizes of the games, and those that the run's start has learned."""
+    before = [] if run.start is None else sizes_learned(str(local.get(run.start, run.start)), network)
+    return sorted({*before, *board_sizes(games.store, games.game_rows)})
+
+
+def with_facts(run: RunConfig, games: Sampler | LabelSampler, learned: list[int]) -> RunConfig:
     """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
-    Raises RecipeError for a card that names other board sizes than those of the games alone.
+    The board sizes of the card are those `learned`. Raises RecipeError for a card that names other board sizes than those of the games alone.
     """
     found = board_sizes(games.store, games.game_rows)
     if run.card.board_sizes and not set(run.card.board_sizes) & set(found):
@@ -336,6 +349,7 @@ def with_facts(run: RunConfig, games: Sampler | LabelSampler) -> RunConfig:
         )
     training = run.training.with_epoch(games.positions)
     facts = facts_of(run.card, games.store, games.game_rows)
+    facts = facts.model_copy(update={"board_sizes": run.card.board_sizes or learned})
     if run.start is not None and not run.card.data:
         facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
     return run.model_copy(update={"card": facts, "training": training})
