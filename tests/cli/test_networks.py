@@ -18,7 +18,7 @@ from tengen.data.record import GameRecord, pack_moves
 from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
-from tengen.evaluators.network_file import Card
+from tengen.evaluators.network_file import Card, read_card
 from tengen.training.card import games_learnt, share_learnt
 from tengen.training.config import RunConfig
 from tengen.training.metrics import PredictionResults
@@ -67,9 +67,9 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
         )
     recipe = tmp_path / "mine.yaml"
     settings: dict[str, Any] = settings_of(Path("nowhere"))
-    settings["data"] = {"store": "nowhere", "validation_store": "nowhere", "validation_fraction": 0.3}
+    settings["data"] = {"validation_store": "nowhere", "validation_fraction": 0.3}
     recipe.write_text(yaml.safe_dump({**settings, "name": "mine"}))
-    run = tmp_path / "run"
+    run = tmp_path / "run #1"
     words = ["train", str(recipe), str(tmp_path), "--out", str(run), "--set", "training.steps=4", "--quiet"]
     assert main([*words, "--player", "BOB"]) == 0
     store = Store.open(run / "games")
@@ -78,7 +78,11 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
     assert main([*words, "--player", "BOB"]) == 0
     assert "filtered out" not in capsys.readouterr().out, "the games are not imported again"
     assert main(words) == 2
-    assert f"{run / 'games'} has the games of BOB" in capsys.readouterr().err
+    assert f"an earlier command, {tmp_path} --player BOB" in capsys.readouterr().err
+    assert main([*words[:2], "elsewhere", *words[3:], "--player", "BOB"]) == 2
+    card = read_card(run / "nets" / "mine.onnx")
+    assert card.data == f"the games of {tmp_path.name}, the moves of BOB"
+    assert card.reproduce == f"tengen train {recipe} {tmp_path} --player BOB --set training.steps=4"
     for wrong, message in (
         ([*words[:2], "--player", "Bob"], "--player chooses among GAMES"),
         ([*words, "--set", "data.store=other"], "--set data.store=other and GAMES both"),
@@ -192,7 +196,10 @@ def test_a_sample_of_the_hashes_tells_the_share_of_shared_games() -> None:
     """5,000 games learnt from, of which the card keeps 512; another store has 3,000, a fifth of them the same."""
     random = np.random.default_rng(0)
     hashes = random.integers(0, 2**64, 10_000, np.uint64)
-    learnt = SimpleNamespace(hashes=hashes[:5000], path=Path("x"), manifest={"shards": []})
+    of_nobody = np.full(5000, -1, np.int8)
+    learnt = SimpleNamespace(
+        hashes=hashes[:5000], path=Path("x"), manifest={"shards": []}, column=lambda name: of_nobody
+    )
     games = games_learnt(learnt, np.arange(5000), 0.02)  # type: ignore[arg-type]
     assert len(games["sample"]) < 6000 and not games["complete"]
     assert share_learnt(games, hashes[4400:7400]) == pytest.approx(0.2, abs=0.06)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tengen.training.trainer import Trainer
 
 KINDS = ("supervised", "linear-playout")
+_GAMES = "games"  # in the folder of a run: the store of its own games
 
 
 def command(
@@ -63,15 +65,16 @@ def command(
     if kind == "linear-playout" and cluster:
         raise RecipeError(f"linear playout policies are learnt in this process: {recipe} runs without --cluster")
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
-    run = load_recipe(recipe, settings or [], model=model)
+    run = load_recipe(recipe, _own_store(settings or []) if games else settings or [], model=model)
     folder = out if out is not None else Path("runs") / run.name
-    imported = folder / "games" if games else None
-    if imported is not None:
-        run = load_recipe(recipe, _with_store(imported, settings or []), model=model)
+    if games:
         RunFolder(folder, kind).check_kind()
+        words = [recipe, *games, *(word for name in player or [] for word in ("--player", name))]
+        words += [word for setting in settings or [] for word in ("--set", setting)]
+        data = run.data.model_copy(update={"store": str(folder / _GAMES)})
+        run = run.model_copy(update={"data": data, "recipe": shlex.join(words)})
     if isinstance(run, LinearRun):
-        if imported is not None:
-            _import(games or [], player or [], imported, quiet)
+        _import(games or [], player or [], folder / _GAMES, quiet)
         _train_linear(run, folder, quiet)
         return
     if not run.network:
@@ -79,8 +82,7 @@ def command(
 
         run = with_network(run)
     config = network_fields(run.network)
-    if imported is not None:
-        _import(games or [], player or [], imported, quiet)
+    _import(games or [], player or [], folder / _GAMES, quiet)
     console = Console(stderr=True)
     if cluster:
         from tengen.cluster import Cluster
@@ -119,29 +121,32 @@ def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
     return f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}"
 
 
-def _with_store(store: Path, settings: Sequence[str]) -> list[str]:
-    """The settings of a run that trains on the games of `store`, and is judged on some of them unless they say more."""
+def _own_store(settings: Sequence[str]) -> list[str]:
+    """The settings of a run with a store of its own, some of whose games judge it unless they say more."""
     if given := next((setting for setting in settings if setting.startswith("data.store=")), None):
         raise RecipeError(f"--set {given} and GAMES both say what to train on: give one of them")
-    return ["data.validation_store=null", *settings, f"data.store={store}"]
+    return ["data.validation_store=null", *settings, f"data.store={_GAMES}"]
 
 
 def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bool) -> None:
-    """Import games for a run, unless an earlier command has."""
+    """Import games, if any are given, for a run, unless an earlier command has."""
     from tengen.cli.import_ import import_with_bar
     from tengen.data.format import read_manifest
     from tengen.data.importer import ImportOptions
     from tengen.data.rows import Filters, RowOptions
 
-    if not store.exists():
-        options = ImportOptions(RowOptions(Filters(players=tuple(players))))
-        import_with_bar(games, store, options, quiet)
+    if not games:
         return
-    before = read_manifest(store).get("filters", {}).get("players", [])
-    if sorted(before) != sorted(players):
+    if not store.exists():
+        import_with_bar(games, store, ImportOptions(RowOptions(Filters(players=tuple(players)))), quiet)
+        return
+    manifest = read_manifest(store)
+    before, names = manifest.get("sources", []), manifest.get("filters", {}).get("players", [])
+    if before != list(games) or names != list(players):
+        words = [*before, *(word for name in names for word in ("--player", name))]
         raise RecipeError(
-            f"{store} has the games of {', '.join(before) or 'all players'} from an earlier command: give the same "
-            "--player, or another folder by --out"
+            f"{store} has the games of an earlier command, {shlex.join(words)}: give the same, or another folder by "
+            "--out"
         )
 
 

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -89,10 +89,11 @@ def import_games(
     Raises SgfError when nothing is found, StoreError when the store cannot be written or holds no game at the end.
     """
     options = options or ImportOptions()
-    sources = Sources(paths, options.limits)
+    given = [os.fspath(path) for path in paths]
+    sources = Sources(given, options.limits)
     started = time.monotonic()
     with StoreWriter(out, options.overwrite) as writer:
-        collector = _Collector(writer, options)
+        collector = _Collector(writer, options, given)
         for rows in _map_in_order(_chunks(sources.trees()), options):
             collector.take(rows)
             if on_progress:
@@ -106,8 +107,9 @@ def import_games(
 class _Collector:
     """Takes the rows of the workers in order: drops duplicates, samples, counts and writes."""
 
-    def __init__(self, writer: StoreWriter, options: ImportOptions) -> None:
+    def __init__(self, writer: StoreWriter, options: ImportOptions, paths: Sequence[str]) -> None:
         self.writer = writer
+        self.paths = paths
         self.options = options
         self.report = ImportReport()
         self._notes = NoteFile(writer.folder)
@@ -161,7 +163,7 @@ class _Collector:
             raise StoreError(f"no game was kept, so no store is written: {report.summary()}")
         filters = self.options.rows.filters.as_dict()
         facts = {"filters": filters, "sample": self.options.sample, "seed": self.options.seed}
-        self.writer.facts = facts | {"report": REPORT_JSON}
+        self.writer.facts = {"sources": list(self.paths), **facts, "report": REPORT_JSON}
         as_json = json_text(report.as_dict(), indent=1, ensure_ascii=False)
         (self.writer.folder / REPORT_JSON).write_text(as_json + "\n", encoding="utf-8", errors="backslashreplace")
         (self.writer.folder / REPORT_TEXT).write_text(report.text(), encoding="utf-8", errors="backslashreplace")

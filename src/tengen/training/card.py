@@ -22,6 +22,7 @@ from tengen.training.config import CardFacts
 from tengen.training.metrics import Estimate, PredictionResults
 
 _LIBRARIES = ("numpy", "torch", "onnx", "openvino", "pyarrow")
+_SOURCES = 3  # files and folders of an import that a card names
 _SAMPLE = 512  # hashes of games on a card, 5 KB as text
 
 
@@ -54,11 +55,20 @@ def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] =
 def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
     """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`."""
     sizes = card.board_sizes or board_sizes(store, rows)
-    data = card.data or f"the games of {store.path.name}"
+    data = card.data or _described(store)
     if (teacher := store.manifest.get("teacher")) is not None:
         licence = teacher["licence"] or "licence unknown"
         data += f"; targets of {teacher['name']} ({licence})"
     return card.model_copy(update={"board_sizes": sizes, "data": data})
+
+
+def _described(store: Store) -> str:
+    """What a store was imported from, as far as it says, and whose moves are learned."""
+    names = [Path(source).name or source for source in store.manifest.get("sources", [])]
+    more = f" and {len(names) - _SOURCES} more" if len(names) > _SOURCES else ""
+    players = store.manifest.get("filters", {}).get("players", [])
+    moves = f", the moves of {', '.join(players)}" if players else ""
+    return f"the games of {', '.join(names[:_SOURCES]) or store.path.name}{more}{moves}"
 
 
 def board_sizes(store: Store, rows: Ints) -> list[int]:
@@ -113,5 +123,8 @@ def share_learnt(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> fl
 
 
 def games_key(store: Store, rows: Ints) -> str:
-    """Identifies games `rows` of `store` and their order: their number and a checksum."""
-    return f"{len(rows)} games ({zlib.crc32(store.hashes[rows].tobytes()):08x})"
+    """Identifies games `rows` of `store`, their order and whose moves are learned: their number and a checksum."""
+    checksum = zlib.crc32(store.hashes[rows].tobytes())
+    if np.isin(players := store.column("player")[rows], (0, 1)).any():
+        checksum = zlib.crc32(players.tobytes(), checksum)
+    return f"{len(rows)} games ({checksum:08x})"

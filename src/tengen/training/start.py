@@ -13,8 +13,9 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.networks.blocks import ScalarLinear
 from tengen.networks.constant_inputs import ScalarRange, fold_scalars
+from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
-from tengen.networks.registry import NetConfig, parse_config
+from tengen.networks.registry import parse_config
 from tengen.runs.folder import RunFolder
 from tengen.training.callbacks import newest_checkpoint
 from tengen.training.config import RunConfig

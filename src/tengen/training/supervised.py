@@ -339,7 +339,8 @@ def _sizes_learned(
 def with_facts(run: RunConfig, games: Sampler | LabelSampler, learned: list[int]) -> RunConfig:
     """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
-    The board sizes of the card are those `learned`. Raises RecipeError for a card that names other board sizes than those of the games alone.
+    The board sizes of the card are those `learned`. Raises RecipeError for a card that names other board sizes than
+    those of the games alone.
     """
     found = board_sizes(games.store, games.game_rows)
     if run.card.board_sizes and not set(run.card.board_sizes) & set(found):
