@@ -35,9 +35,13 @@ RecordedGame recorded(int size, const In<std::uint16_t>& black, const In<std::ui
 using LockedTrainer = Locked<LinearTrainer>;
 
 Figures learn(LockedTrainer& self, int size, In<std::uint16_t> black, In<std::uint16_t> white, In<std::uint16_t> moves,
-              float rate) {
-    return self.with(
-        [&](LinearTrainer& trainer) { return figures(trainer.learn(recorded(size, black, white, moves), rate)); });
+              float rate, int player) {
+    const std::optional<Color> learned = player == 0   ? std::optional(Color::black)
+                                         : player == 1 ? std::optional(Color::white)
+                                                       : std::nullopt;
+    return self.with([&](LinearTrainer& trainer) {
+        return figures(trainer.learn(recorded(size, black, white, moves), rate, learned));
+    });
 }
 
 Figures judge(LockedTrainer& self, int size, In<std::uint16_t> black, In<std::uint16_t> white, In<std::uint16_t> moves,
@@ -127,7 +131,9 @@ void register_linear(nb::module_& m) {
     nb::class_<LockedTrainer>(m, "LinearTrainer", "Learns the weights of the linear playout policy from games.")
         .def(nb::init<>())
         .def("learn", learn, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),
-             "moves"_a.noconvert(), "rate"_a, "Learn from a game: (positions, top-1 hits, top-5 hits, sum of losses).")
+             "moves"_a.noconvert(), "rate"_a, "player"_a = 2,
+             "Learn from a game, or from the moves of one player, 0 Black or 1 White: (positions, top-1 hits, top-5 "
+             "hits, sum of losses).")
         .def("judge", judge, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),
              "moves"_a.noconvert(), "ply"_a, "Predict one move of a game, as learn() counts it.")
         .def("weights", [](LockedTrainer& t) { return copy_of<float>(t, &LinearTrainer::weights); })

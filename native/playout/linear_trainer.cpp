@@ -132,13 +132,14 @@ void LinearTrainer::predict(const MoveFeatures& moves, Point played, Prediction&
     sum.loss -= std::log(std::max(static_cast<double>(chances_[at]), kImpossible));
 }
 
-Prediction LinearTrainer::learn(const RecordedGame& game, float rate) {
+Prediction LinearTrainer::learn(const RecordedGame& game, float rate, std::optional<Color> player) {
     Follower follower(game);
     Prediction sum;
     MoveFeatures moves;
     for (const auto move : game.moves) {
         const Point played = move_point(move);
-        if (played != game.size * game.size) {
+        const bool learned = !player || move_color(move) == *player;
+        if (learned && played != game.size * game.size) {
             follower.collect(move_color(move), moves);
             predict(moves, played, sum);
             const bool possible = std::ranges::find(moves.points, played) != moves.points.end();

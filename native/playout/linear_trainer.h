@@ -1,6 +1,7 @@
 // Learning the weights of the linear playout policy from games, by the likelihood of the moves that were played.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "playout/linear_patterns.h"
@@ -34,9 +35,10 @@ class LinearTrainer {
   public:
     LinearTrainer();
 
-    // Learns from every move of a game but passes and moves that the policy never makes; predictions are counted before
-    // each step. Throws std::invalid_argument where a move or stone is off the board or not on an empty point.
-    Prediction learn(const RecordedGame& game, float rate);
+    // Learns from every move of a game, or of one color's, but passes and moves that the policy never makes;
+    // predictions are counted before each step. Throws std::invalid_argument where a move or stone is off the board or
+    // not on an empty point.
+    Prediction learn(const RecordedGame& game, float rate, std::optional<Color> player = {});
 
     // Predicts the move at one ply, which must be in the game; nothing is counted if it is a pass.
     Prediction judge(const RecordedGame& game, int ply) const;

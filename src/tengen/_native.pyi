@@ -1554,8 +1554,10 @@ class LinearTrainer:
 
     def __init__(self) -> None: ...
 
-    def learn(self, size: int, black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float) -> tuple[int, float, float, float]:
-        """Learn from a game: (positions, top-1 hits, top-5 hits, sum of losses)."""
+    def learn(self, size: int, black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, player: int = 2) -> tuple[int, float, float, float]:
+        """
+        Learn from a game, or from the moves of one player, 0 Black or 1 White: (positions, top-1 hits, top-5 hits, sum of losses).
+        """
 
     def judge(self, size: int, black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: int) -> tuple[int, float, float, float]:
         """Predict one move of a game, as learn() counts it."""

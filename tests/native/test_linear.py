@@ -163,15 +163,18 @@ def test_an_eye_space_beside_the_last_move_is_seen() -> None:
     assert found[game.point("B4")] == found[game.point("D4")] != found[game.point("C4")]
 
 
-def test_the_trainer_is_softmax_regression_by_adagrad() -> None:
+@pytest.mark.parametrize("player", [2, 1])
+def test_the_trainer_is_softmax_regression_by_adagrad(player: int) -> None:
     """A twin in numpy, fed with the features alone, learns the same weights; its gradient is that of the loss."""
     moves = real_games(1)[0][:60]
     trainer = _native.LinearTrainer()
-    figures = trainer.learn(19, NONE, NONE, moves, 0.1)
+    figures = trainer.learn(19, NONE, NONE, moves, 0.1, player)
     weights = np.zeros(_native.LINEAR_FEATURES)
     squares = np.full(_native.LINEAR_FEATURES, 1e-6)
     loss, hits = 0.0, 0.0
     for ply, move in enumerate(moves):
+        if player != 2 and move >> 15 != player:
+            continue
         game = replay(moves[:ply])
         points, rows = zip(*_native.linear_features(game._native), strict=True)
         chances = softmax(weights, rows)
@@ -188,7 +191,7 @@ def test_the_trainer_is_softmax_regression_by_adagrad() -> None:
             for f in row:
                 squares[f] += slope**2
                 weights[f] += 0.1 * slope / np.sqrt(squares[f])
-    assert figures[0] == 60
+    assert figures[0] == (60 if player == 2 else 30)
     assert figures[1] == pytest.approx(hits, abs=0.05)
     assert figures[3] == pytest.approx(loss, rel=1e-4)
     assert np.abs(trainer.weights() - weights).max() < 2e-3

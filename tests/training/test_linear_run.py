@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from training.small_run import write_store
 from tengen import _native
 from tengen.cli.app import main
 from tengen.data.sampler import Sampler
-from tengen.data.store import Store
+from tengen.data.store import Store, StoreWriter
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
 from tengen.runs.events import read_events
@@ -140,6 +141,20 @@ def test_a_store_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Pat
     write_store(store, 41)
     with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
         train_linear(run, tmp_path / "run", show_progress=False)
+
+
+def test_one_player_of_the_same_games_is_another_run(run: LinearRun, tmp_path: Path) -> None:
+    """Half of the positions, and no resumption of the run that learned both players' moves."""
+    path = tmp_path / "store"
+    run = run.model_copy(update={"data": run.data.model_copy(update={"store": str(write_store(path, 40))})})
+    train_linear(run, tmp_path / "run", show_progress=False)
+    games = list(Store.open(path))
+    with StoreWriter(path, overwrite=True) as writer:
+        for game in games:
+            writer.add(replace(game, player=1))
+    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+        train_linear(run, tmp_path / "run", show_progress=False)
+    assert read_playout_card(train_linear(run, tmp_path / "own", show_progress=False)).positions == 70 * 24 // 2
 
 
 def test_two_do_not_train_in_one_folder(run: LinearRun, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class _Games:
             one_per_game=True,
             validation_fraction=data.validation_fraction,
         )
+        self._players = self.store.column("player")
         self._seed = run.training.seed
 
     def __len__(self) -> int:
@@ -126,9 +127,11 @@ class _Games:
         fraction = None if run.data.validation_store else run.data.validation_fraction
         return games_learnt(self.store, self._rows, fraction)
 
-    def __getitem__(self, place: int) -> tuple[int, Words, Words, Words]:
+    def __getitem__(self, place: int) -> tuple[int, Words, Words, Words, int]:
+        """A game as `recorded`, and whose moves are learned (`Shard.player`)."""
         epoch, index = divmod(place, len(self._rows))
-        return recorded(self.store, int(self._rows[_order(len(self._rows), self._seed, epoch)[index]]))
+        row = int(self._rows[_order(len(self._rows), self._seed, epoch)[index]])
+        return *recorded(self.store, row), int(self._players[row])
 
 
 @lru_cache(maxsize=2)
@@ -192,7 +195,8 @@ def _learn(
         since, before = time.perf_counter(), state.seconds
         while state.done < training.games:
             rate = training.rate * max(_LAST_RATE, 1 - state.done / training.games)
-            figures = state.trainer.learn(*games[state.done], rate)
+            *game, player = games[state.done]
+            figures = state.trainer.learn(*game, rate, player)
             state.sums += figures
             state.positions += int(figures[0])
             state.done += 1
