@@ -10,11 +10,9 @@ import pytest
 from data_pipeline.plain_batch import equal, policy_index, turn
 
 from tengen.data import Rows, Sampler, Store, StoreWriter, encode_game
-from tengen.data.record import GameRecord, pack_moves
+from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_moves
 from tengen.errors import StoreError
 from tengen.game import Game
-
-UNKNOWN_KOMI = 6.5
 
 
 def replayed(record: GameRecord, ply: int) -> Game:

@@ -165,15 +165,24 @@ def test_rules_of_labels_have_no_result_of_others(store: Store, teacher: Evaluat
     assert all(each.winner == before[each.hash].winner for each in kept)
 
 
-def test_a_game_of_unknown_komi_keeps_its_result_where_nothing_changes(teacher: Evaluator, tmp_path: Path) -> None:
-    """All of them lost it: a komi that nobody knows is not the komi 0."""
-    with StoreWriter(tmp_path / "store") as writer:
-        for seed in range(GAMES):
-            record = random_record(seed)
-            writer.add(replace(record, komi=None))
-    records = Labeller([Store.open(tmp_path / "store")], teacher, LabelPlan(per_game=1)).label(0, GAMES)
-    kept = [each for each in records if each.komi is None]
-    assert 0 < len(kept) < GAMES and all(each.winner is not None for each in kept)
+@pytest.mark.parametrize("vary_rules", [False, True])
+def test_a_game_of_unknown_komi_is_labelled_under_that_of_the_encoder(
+    teacher: Evaluator, tmp_path: Path, vary_rules: bool
+) -> None:
+    """As the same game with komi 6.5; one whose rules and komi stay keeps its result."""
+    plan = LabelPlan(per_game=2, vary_rules=vary_rules)
+
+    def labels(komi: float | None) -> list[GameRecord]:
+        with StoreWriter(tmp_path / f"{komi}") as writer:
+            for seed in range(GAMES):
+                writer.add(replace(random_record(seed), komi=komi))
+        return Labeller([Store.open(tmp_path / f"{komi}")], teacher, plan).label(0, GAMES)
+
+    for found, wanted in zip(labels(None), labels(6.5), strict=True):
+        assert (found.komi, found.rules, found.winner) == (wanted.komi, wanted.rules, wanted.winner)
+        np.testing.assert_array_equal(found.root_values, wanted.root_values)
+        np.testing.assert_array_equal(found.root_scores, wanted.root_scores)
+        assert (found.winner is not None) == ((found.komi, found.rules) == (6.5, "chinese"))
 
 
 def test_shares_survive_packing() -> None:

@@ -20,6 +20,9 @@ WHITE_BIT = 0x8000
 ENDINGS = ("count", "resign", "time", "forfeit", "draw", "void", "unknown")
 """How a game can end: values of the column `ending`."""
 
+UNKNOWN_KOMI = 6.5
+"""The komi under which games of unknown komi are encoded, as `kUnknownKomi` in native code."""
+
 
 def _no_stones() -> npt.NDArray[np.uint16]:
     return np.empty(0, np.uint16)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.data.record import GameRecord, pack_shares
+from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_shares
 from tengen.data.sampler import komi_shift
 from tengen.data.split import Shuffle, derive
 from tengen.data.store import Store
@@ -93,7 +93,9 @@ class Labeller:
     def _record(self, place: int) -> GameRecord:
         number = int(self._order(np.array([place]))[0])
         store = int(np.searchsorted(self._starts, number, side="right")) - 1
-        return self._stores[store].row(number - int(self._starts[store]))
+        record = self._stores[store].row(number - int(self._starts[store]))
+        # A label holds for one komi: where it is unknown, for the one that the student's inputs will have.
+        return replace(record, komi=UNKNOWN_KOMI) if record.komi is None else record
 
     def _positions(self, record: GameRecord) -> tuple[GameRecord, dict[int, Game]]:
         """The record under the rules of its labels, and the chosen positions by their plies."""
@@ -123,7 +125,8 @@ class Labeller:
 
 def _varied(record: GameRecord, random: np.random.Generator) -> GameRecord:
     """The record under other rules or another komi, without the result that no longer holds."""
-    rules, komi = record.rules, record.komi or 0.0
+    rules, komi = record.rules, record.komi
+    assert komi is not None
     if random.random() < 0.5:
         rules = RULE_SETS[int(random.integers(len(RULE_SETS)))]
     shift = float(komi_shift(random.random(1))[0])
