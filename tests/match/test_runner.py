@@ -22,9 +22,10 @@ from offspring import Offspring
 from tengen.errors import RecipeError, TengenError
 from tengen.match.folder import VERSION, MatchFolder, read_folder
 from tengen.match.game import Outcome
-from tengen.match.runner import InWorkers, MatchObserver, games_at_once, play_match
+from tengen.match.runner import InBatch, InWorkers, MatchObserver, games_at_once, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Progress
+from tengen.ratings.pool import match_games
 from tengen.sgf import read_game
 
 ROOT = Path(__file__).parents[2]
@@ -203,6 +204,21 @@ def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path
     before = (tmp_path / "games.jsonl").read_bytes()
     assert play(settings, tmp_path)["games"] == figures["games"]
     assert (tmp_path / "games.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("end", [{"within": 20}, {"sprt": {"elo0": 0, "elo1": 300}}])
+def test_figures_do_not_depend_on_the_games_at_once(end: dict[str, Any], tmp_path: Path) -> None:
+    """Games beside the deciding one are in the folder, and neither in the figures nor in the report."""
+    settings = match("strong=playouts@10", "weak=random", games=100, conditions=FAST, **end)
+    alone = play_match(settings, tmp_path / "alone", InBatch(1))
+    beside = play_match(settings, tmp_path / "beside", InBatch(60))
+    assert len(lines(tmp_path / "beside")) >= 60 > len(lines(tmp_path / "alone")) == alone["games"]
+    for figures in (alone, beside):
+        assert figures["complete"]
+        for player in figures["players"]:
+            del player["seconds"]
+    assert beside == alone
+    assert len(match_games(tmp_path / "beside").outcomes) == alone["games"]
 
 
 @pytest.mark.posix

@@ -151,7 +151,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     print(report(figures))
     if more := len(read_folder(folder)[1]) - figures["games"]:
         others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
-        print(f"{others} not in these figures, which are of {match.games} a pairing")
+        print(f"{others} not in these figures, which are of {match.games} a pairing at most")
     for note in duplicate_games(Pool((match_games(folder),))):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")

@@ -18,7 +18,7 @@ from tengen.match.cluster import MatchWork, play_by_cluster, start_players
 from tengen.match.folder import MatchFolder
 from tengen.match.game import Outcome
 from tengen.match.players import open_player
-from tengen.match.settings import FindNetwork, MatchSettings
+from tengen.match.settings import FindNetwork, MatchSettings, counted
 from tengen.match.sprt import Progress, pair_scores
 from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
@@ -93,8 +93,9 @@ def play_match(
 
     Players start first: one that does not exist or refuses the conditions raises TengenError before anything is
     written, OtherMatchError where the folder holds another match. A sequential test that is decided ends the match, and
-    a pairing whose score is known as well as was asked plays no more. The figures lie in the folder when the last game
-    has ended, and after an interruption too; they are empty where there are no games.
+    a pairing whose score is known as well as was asked plays no more; games after the deciding one are kept and do not
+    count. The figures lie in the folder when the last game has ended, and after an interruption too; they are empty
+    where there are no games.
     """
     observer = observer or NullObserver()
     find = find_network if isinstance(execution, InWorkers) else execution.find_network
@@ -175,9 +176,10 @@ def _is_decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> boo
 
 def _finish(settings: MatchSettings, files: MatchFolder) -> dict[str, Any]:
     """Write the figures of the games so far; nothing where there are none."""
-    outcomes = [files.outcomes[index] for index in settings.indices() if index in files.outcomes]
-    if not outcomes:
+    played = {index: files.outcomes[index] for index in settings.indices() if index in files.outcomes}
+    if not played:
         return {}
-    figures = summarize(settings, outcomes, _test(settings, files.outcomes))
+    test = _test(settings, played)
+    figures = summarize(settings, counted(settings.pairings, settings.within, test, played), test)
     files.finish(figures)
     return figures

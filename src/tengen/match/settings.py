@@ -19,7 +19,7 @@ from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule
 from tengen.match.spec import PlayerSpec, distinct
-from tengen.match.sprt import Sprt
+from tengen.match.sprt import Progress, Sprt
 from tengen.statistics import Z95, Tally, wilson
 
 _GAMES = 60  # of a pairing, by default
@@ -215,6 +215,20 @@ def left(
             yield index
 
 
+def counted(
+    pairings: Sequence[Pairing], within: float | None, test: Progress | None, outcomes: Mapping[int, Outcome]
+) -> list[Outcome]:
+    """The games that count, by their numbers: those of a pairing up to the round that ends it, with `within` or `test`.
+
+    Games beside the deciding one do not count, so the figures do not depend on how many are played at once.
+    """
+    if test is not None and test.accepted is not None:
+        ends: list[float] = [sum(test.counts)]
+    else:
+        ends = [ScoreWatch(pairings, place, within, outcomes).end for place in range(len(pairings))]
+    return [outcomes[index] for index in sorted(outcomes) if index // 2 < ends[index // 2 % len(ends)]]
+
+
 class ScoreWatch:
     """Whether the score of the pairing at this place is known well enough.
 
@@ -246,6 +260,11 @@ class ScoreWatch:
             self._pair += self._pairings
             self._is_known = reach(Tally(self._wins, self._draws, self._losses)) <= self._within / 100
         return self._is_known
+
+    @property
+    def end(self) -> float:
+        """The pairing's first pair of games that does not count; infinite as long as the score is not known."""
+        return self._pair if self.is_known() else math.inf
 
 
 def games_enough(within: float) -> int:

@@ -16,7 +16,8 @@ from tengen.match import spec
 from tengen.match.folder import About, read_folder
 from tengen.match.game import Outcome
 from tengen.match.schedule import Schedule
-from tengen.match.settings import left
+from tengen.match.settings import counted, left
+from tengen.match.sprt import Sprt, pair_scores
 from tengen.ratings.elo import Score
 from tengen.sgf import SgfInfo
 from tengen.sgf.grammar import first_tree
@@ -50,8 +51,9 @@ class GameSet:
     """Games from one place under the same terms.
 
     `identities` has the identity of each player of which more than the name is known: two players of one name with
-    different identities are two players. `match` and `outcomes` are those of a match folder. `moves` has, where the
-    records were read, a digest of the moves for each of the scores, which are of one game each then.
+    different identities are two players. `match` and `outcomes` are those of a match folder, without games after the
+    deciding one. `moves` has, where the records were read, a digest of the moves for each of the scores, which are of
+    one game each then.
     """
 
     source: Path
@@ -139,8 +141,9 @@ class Pool:
 
 
 def match_games(folder: Path) -> GameSet:
-    """The games of a match folder. Raises TengenError when it is none."""
+    """The games of a match folder that count (see `counted`). Raises TengenError when it is none."""
     about, outcomes = read_folder(folder)
+    outcomes = _counted(about, outcomes)
     conditions = about.conditions
     return GameSet(
         folder,
@@ -150,6 +153,15 @@ def match_games(folder: Path) -> GameSet:
         about,
         tuple(outcomes),
     )
+
+
+def _counted(about: About, outcomes: list[Outcome]) -> list[Outcome]:
+    within, sprt = about.more.get("within"), about.more.get("sprt")
+    if not within and not sprt:
+        return outcomes
+    pairings = Schedule.model_validate(about.schedule).pairings(about.names)
+    test = Sprt.model_validate(sprt).judge(pair_scores(outcomes, about.names[0])) if sprt else None
+    return counted(pairings, within, test, {outcome.index: outcome for outcome in outcomes})
 
 
 def matches_in(folder: Path) -> list[GameSet]:
