@@ -129,3 +129,24 @@ def test_never_above_the_most_and_never_from_few_or_resigned_games() -> None:
     assert resign_threshold([resignable([0.9, 0.9])] * 60, RESIGN) == 0.2
     assert resign_threshold([resignable([0.9, 0.9])] * 49, RESIGN) == 0.0
     assert resign_threshold([resignable([0.9, 0.9], ending="resign")] * 60, RESIGN) == 0.0
+
+
+def test_starts_are_positions_under_the_rules_of_the_cycle() -> None:
+    """A suicide of two stones in the bottom left corner of 4x4 is legal until the stage with Chinese rules."""
+    config = SelfPlayConfig.model_validate(
+        {
+            "name": "x",
+            "cycles": 2,
+            "games_per_cycle": 50,
+            "network": {"family": "residual", "size": "b2c16"},
+            "game": {"sizes": {4: 1}, "rules": "tromp-taylor"},
+            "opening": {"high_surprise": 0.5},
+            "stages": {1: {"game": {"rules": "chinese"}}},
+        }
+    )
+    suicide, other = (pack_moves([0, 1] * 4, [13, 8, 0, 9, 3, 14, last, 5]) for last in (12, 1))
+    surprises = np.array([0, 0, 0, 0, 0, 0, 0, 1], np.float32)
+    games = [GameRecord(4, moves, surprises=surprises) for moves in (suicide, other)]
+    before, after = (CycleConditions.of(config, games, cycle).starts for cycle in (0, 1))
+    assert [start.moves for start in before] == [tuple(suicide[:7]), tuple(other[:7])]
+    assert after == before[1:]

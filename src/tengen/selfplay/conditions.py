@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.record import GameRecord
-from tengen.game import BLACK
+from tengen.data.record import WHITE_BIT, GameRecord
+from tengen.errors import IllegalMove
+from tengen.game import BLACK, Game
 from tengen.selfplay.config import KomiConfig, ResignConfig, SelfPlayConfig
 from tengen.selfplay.plan import Start, make_plan
 
@@ -44,7 +46,8 @@ class CycleConditions:
         winrate = 0.0
         if resign is not None and cycle >= resign.after:
             winrate = resign_threshold((game for game in recent if was_played_out(config, game.source)), resign)
-        return cls(komi, winrate, high_surprise_starts(recent) if now.opening.high_surprise else [])
+        starts = high_surprise_starts(recent, now.game.rules) if now.opening.high_surprise else []
+        return cls(komi, winrate, starts)
 
 
 def was_played_out(config: SelfPlayConfig, source: str) -> bool:
@@ -115,8 +118,11 @@ def resign_threshold(games: Iterable[GameRecord], config: ResignConfig) -> float
     return float(min(config.max_threshold, np.quantile(found, config.false_positives, method="lower")))
 
 
-def high_surprise_starts(games: Iterable[GameRecord], kept: int = MAX_STARTS) -> list[Start]:
-    """The `kept` positions of highest policy surprise, at most one of a game, the highest first."""
+def high_surprise_starts(games: Iterable[GameRecord], rules: str, kept: int = MAX_STARTS) -> list[Start]:
+    """The `kept` positions of highest policy surprise, at most one of a game, the highest first.
+
+    Games of other rules may have a position that does not occur under `rules`: it is left out.
+    """
     found: list[tuple[float, int, Start]] = []
     for number, game in enumerate(games):
         if game.surprises is None or np.all(np.isnan(game.surprises)):
@@ -124,4 +130,18 @@ def high_surprise_starts(games: Iterable[GameRecord], kept: int = MAX_STARTS) ->
         ply = int(np.nanargmax(game.surprises))
         moves = tuple(int(move) for move in game.moves[:ply])
         found.append((-float(game.surprises[ply]), number, Start(game.size, moves)))
-    return [start for _, _, start in sorted(found, key=lambda item: item[:2])[:kept]]
+    ordered = (start for _, _, start in sorted(found, key=lambda item: item[:2]))
+    return list(islice((start for start in ordered if _occurs(start, rules)), kept))
+
+
+def _occurs(start: Start, rules: str) -> bool:
+    """Whether the moves of a start are legal under these rules, and none of them ends the game."""
+    game = Game(start.size, rules)
+    for move in start.moves:
+        try:
+            game.play(move & ~WHITE_BIT, color=int(bool(move & WHITE_BIT)))
+        except IllegalMove:
+            return False
+        if game.is_over:
+            return False
+    return True
