@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.errors import TengenError
+from tengen.errors import RecipeError, TengenError
 from tengen.match.game import Outcome
 from tengen.match.schedule import fixture
 from tengen.match.settings import MatchSettings, games_enough, left, reach
@@ -112,6 +112,13 @@ def test_the_interval_of_a_pairing_that_ended_by_itself_covers_the_truth(truth: 
         played += int(games[stop])
     print(f"{truth:.0%}: {held / len(wins):.1%} after {played / len(wins):.0f} games")
     assert 0.935 <= held / len(wins) <= 0.985
+
+
+def test_an_opening_by_default_leaves_a_game_on_every_board() -> None:
+    drawn = {size: read(players=["random"] * 2, conditions={"size": size}).conditions.drawn for size in (2, 3, 4, 19)}
+    assert drawn == {2: 1, 3: 3, 4: 4, 19: 4}
+    with pytest.raises(RecipeError, match="an opening on 3x3 has at most 3 moves, a third of its points, not 4"):
+        read(players=["random"] * 2, conditions={"size": 3, "opening": 4})
 
 
 def read(**fields: object) -> MatchSettings:

@@ -118,6 +118,17 @@ def test_losses_that_a_policy_gradient_has_not_are_refused(parent: Path, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+def test_openings_are_as_long_as_the_board_allows(parent: Path, tmp_path: Path) -> None:
+    evaluation: dict[str, Any] = {"every": 1, "games": 2, "opening_moves": 6}
+    changes: dict[str, Any] = {"game": {"size": 4, "komi": 0.5}, "iterations": 1, "games": 2}
+    with pytest.raises(RecipeError, match=r"evaluation\.opening_moves: an opening on 4x4 has at most 5 moves"):
+        run_policy_gradient(small_config(parent, **changes, evaluation=evaluation), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+    del evaluation["opening_moves"]
+    config = small_config(parent, **changes, evaluation=evaluation)
+    assert run_policy_gradient(config, tmp_path / "run", progress=False).exists()
+
+
 def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
     with pytest.raises(RecipeError, match=r"holds a run with games = 8, not 16"):
         run_policy_gradient(small_config(parent, games=16), unbroken, progress=False)

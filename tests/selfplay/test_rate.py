@@ -304,6 +304,14 @@ def test_rated_at_the_usual_size_by_a_search_without_noise() -> None:
     )
 
 
+def test_tiny_boards_have_shorter_openings() -> None:
+    for size, opening in ((2, 1), (3, 3), (4, 4), (9, 4)):
+        config = recipe("random").model_copy(update={"game": GameConfig(sizes={size: 1}), "rating": RatingConfig()})
+        match = match_of(config, 0.5)
+        settings = match.settings(match.players.network(1), match.players.network(0), seed=1)
+        assert settings.conditions.opening == opening
+
+
 def test_an_event_in_words() -> None:
     event = RatingEvent(number=1, games=1, hours=0, player="network 1", size=5, komi=0)
     assert str(event) == "network 1: Elo unknown; no games"

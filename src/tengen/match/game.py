@@ -26,6 +26,12 @@ from tengen.sgf import Result, SgfInfo, write_game
 OPENING = 4
 """Default number of moves of an opening that is drawn."""
 
+
+def longest_opening(size: int) -> int:
+    """The largest number of moves of an opening that is drawn: a third of the points, so that a game is left."""
+    return size**2 // 3
+
+
 Reason = Literal[
     "count",
     "majority",
@@ -54,9 +60,9 @@ class Conditions(BaseModel):
 
     `openings` are drawn from the `policy` of a player, from those of both `players` in turn (see `openings.Drawn`) or
     from that of the network in `policy:NETWORK`, or are `random`, or come from a list: the path of SGF files or of
-    lines of moves. `opening` is the number of moves: 4 where they are drawn; from a list all unless it is given.
-    `opening_temperature` sharpens (below 1) or flattens the policy. `seed` decides the openings, their order, and the
-    random numbers of the players.
+    lines of moves. `opening` is the number of moves: 4 where they are drawn, on tiny boards a third of their points;
+    from a list all unless it is given. `opening_temperature` sharpens (below 1) or flattens the policy. `seed` decides
+    the openings, their order, and the random numbers of the players.
 
     The first `lag` seconds of a move, which may be the machine's, are not charged to a player's clock.
 
@@ -96,7 +102,7 @@ class Conditions(BaseModel):
     def check_opening(self) -> None:
         """Raise RecipeError for a drawn opening that leaves no game; those of a list may have any length."""
         is_drawn = self.openings in ("policy", "players", "random") or self.openings.startswith("policy:")
-        if is_drawn and self.drawn > (limit := self.size**2 // 3):
+        if is_drawn and self.drawn > (limit := longest_opening(self.size)):
             board = f"{self.size}x{self.size}"
             raise RecipeError(
                 f"an opening on {board} has at most {limit} moves, a third of its points, not {self.drawn}"
@@ -110,7 +116,7 @@ class Conditions(BaseModel):
     @property
     def drawn(self) -> int:
         """Moves of an opening that is drawn."""
-        return OPENING if self.opening is None else self.opening
+        return min(OPENING, longest_opening(self.size)) if self.opening is None else self.opening
 
     def new_game(self) -> Game:
         game = Game(self.size, self.rules, self.komi)

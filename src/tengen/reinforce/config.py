@@ -66,7 +66,9 @@ class EvaluationConfig(Strict):
 
     every: int = key(50, "updates between two evaluations; there is one at the end too", ge=1)
     games: int = key(400, "games of each of the two matches", ge=2)
-    opening_moves: int = key(6, "moves of an opening", ge=0)
+    opening_moves: int | None = key(
+        None, "moves of an opening; null: 6, or on tiny boards a third of their points", ge=0
+    )
     opening_temperature: Positive = key(1.0, "temperature of the moves of an opening")
 
 

@@ -28,7 +28,7 @@ from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import BLACK, WHITE
 from tengen.match.batch import BatchMatch, Played
-from tengen.match.game import Conditions
+from tengen.match.game import Conditions, longest_opening
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
@@ -49,6 +49,7 @@ from tengen.training.card import provenance
 from tengen.training.export import check_agreement
 
 _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
+_OPENING = 6  # moves of an evaluation's opening
 _POLICY, _OTHER = "policy", "opponent"  # names of the players in a match
 
 
@@ -78,11 +79,12 @@ class Games:
 def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bool = True) -> Path:
     """Carry out a run in `folder`, or resume the one that it holds; return the network file.
 
-    Raises RecipeError for losses that a policy gradient does not have, when the folder holds another run or another
-    process works on it, and for a parent of another board size or without the value that is the baseline; NetworkError
-    when the parent cannot be trained on. A finished run returns its file at once.
+    Raises RecipeError for losses that a policy gradient does not have, openings too long for the board, when the folder
+    holds another run or another process works on it, and for a parent of another board size or without the value that
+    is the baseline; NetworkError when the parent cannot be trained on. A finished run returns its file at once.
     """
     PolicyGradientLoss(config)  # checks the losses before the folder is touched
+    _check_opening(config)
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
     files = PolicyGradientFolder(folder, config.name)
@@ -97,6 +99,13 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
             hours = float(saved["hours"])
         with files.log(learner.updates) as log:
             return _Run(config, files, learner, log, hours).go(progress)
+
+
+def _check_opening(config: PolicyGradientConfig) -> None:
+    try:
+        Conditions(size=config.game.size, opening=config.evaluation.opening_moves).check_opening()
+    except RecipeError as error:
+        raise RecipeError(f"evaluation.opening_moves: {error}") from error
 
 
 def _check_parent(config: PolicyGradientConfig, start: Path) -> None:
@@ -252,8 +261,10 @@ class _Run:
     def _judge(self, current: Evaluator, parent: Evaluator) -> _Judged:
         """Raw policies, no search; two of the games by the best move are kept."""
         settings, seed = self.config.evaluation, self._seed(_EVALUATION, self.learner.updates)
-        opening = settings.opening_moves, settings.opening_temperature
-        best = self._play(current, parent, settings.games, seed, 0.0, *opening)
+        opening = settings.opening_moves
+        if opening is None:
+            opening = min(_OPENING, longest_opening(self.config.game.size))
+        best = self._play(current, parent, settings.games, seed, 0.0, opening, settings.opening_temperature)
         drawn = self._play(current, parent, settings.games, seed, 1.0)
         self._keep_games(best)
         return _Judged(best, drawn)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from tengen import _native
 from tengen.errors import RecipeError
 from tengen.machine import available_memory
+from tengen.match.game import Conditions
 from tengen.rules import Rules
 from tengen.selfplay.anchors import check_networks
 from tengen.selfplay.config import SearchConfig, SelfPlayConfig
 from tengen.selfplay.generate import play_params, tree_bytes
+from tengen.selfplay.rate import rated_size
 
 _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
 _MIN_TREE = 1 << 20
@@ -35,12 +37,20 @@ def check(config: SelfPlayConfig) -> None:
         )
     _check_network(config)
     check_networks(config.rating.anchors)
+    _check_rating(config)
     _check_playing(config)
     for cycle in sorted(config.stages):
         try:
             _check_playing(config.at(cycle))
         except RecipeError as error:
             raise RecipeError(f"from cycle {cycle} on, {error}") from error
+
+
+def _check_rating(config: SelfPlayConfig) -> None:
+    try:
+        Conditions(size=rated_size(config.game), opening=config.rating.opening).check_opening()
+    except RecipeError as error:
+        raise RecipeError(f"rating.opening: {error}") from error
 
 
 def _check_playing(config: SelfPlayConfig) -> None:

@@ -211,7 +211,13 @@ class RatingConfig(Strict):
         "players as of tengen match, such as playouts@VISITS or gtp:COMMAND; early: the run's first networks; past: "
         "the network rated before",
     )
-    opening: int = key(4, "first moves of each pair of games that are drawn from the network's policy", ge=0, le=100)
+    opening: int | None = key(
+        None,
+        "first moves of each pair of games that are drawn from the network's policy; null: 4, or on tiny boards a "
+        "third of their points",
+        ge=0,
+        le=100,
+    )
     program_games: int | None = key(
         None, "games against each GTP program, which are slow, except at the end of the run; null: `games`", ge=2
     )

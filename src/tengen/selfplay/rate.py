@@ -98,6 +98,7 @@ def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMat
     memory = max(params.memory, rating.visits * _BYTES)
     params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
     conditions = run_conditions(game, params, rated_size(game), komi, opening=rating.opening)
+    conditions = conditions.model_copy(update={"opening": conditions.drawn})
     players = RunPlayers(rating.visits, params, run_pass_policy(game))
     return RatingMatch(conditions, players, rating.games, rating.program_games, threads)
 
