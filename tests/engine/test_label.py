@@ -1,5 +1,6 @@
 """Labels of a teacher: what a store keeps of them, and what a sampler makes of it."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -113,6 +114,33 @@ def test_the_same_command_goes_on(store: Store, tmp_path: Path, capsys: pytest.C
     assert "other labels" in capsys.readouterr().err
     assert label(store.path, store.path) == 2  # a store without labels
     assert len(Store.open(store.path)) == GAMES
+
+
+def test_other_games_at_the_path_of_a_store_are_refused(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As many games, but in another order: some would be labelled twice and others never."""
+    source, out = tmp_path / "games", tmp_path / "labels"
+    shutil.copytree(store.path, source)
+    assert label(source, out, "--games", "2") == 0
+    shutil.rmtree(source)
+    with StoreWriter(source) as writer:
+        for record in reversed(list(store)):
+            writer.add(record)
+    capsys.readouterr()
+    assert label(source, out, "--games", "4") == 2
+    assert "other labels (labels: stores" in capsys.readouterr().err
+    assert len(Store.open(out)) == 2
+    assert label(source, out, "--games", "4", "--add") == 0
+    assert len(Store.open(out)) == 6
+    # Earlier versions noted the path and the number of games alone.
+    with StoreAppender(out) as appender:
+        parts = appender.facts["labels"]
+        for part in parts:
+            del part["stores"][0]["sha256"]
+        appender.set_facts({"labels": parts[:1]})
+    assert label(source, out, "--games", "7") == 0
+    assert len(Store.open(out)) == 7
 
 
 def test_labels_of_several_commands_in_one_store(

@@ -11,6 +11,7 @@ import typer
 
 from tengen.cli.interruption import report_interruption
 from tengen.cli.nets import find_file, warn_of_boards
+from tengen.data.format import games_digest
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
@@ -82,7 +83,10 @@ def command(
 def _facts(stores: list[Store], card: Card, licence: str, plan: LabelPlan) -> tuple[dict[str, Any], dict[str, Any]]:
     """The teacher, and what else decides the labels, for the manifest."""
     teacher = {"name": card.name, "licence": licence or card.licence, "created": card.created, "version": card.version}
-    sources = [{"store": str(store.path), "games": len(store)} for store in stores]
+    sources = [
+        {"store": str(store.path), "games": len(store), "sha256": (games_digest(store.manifest) or "")[:16]}
+        for store in stores
+    ]
     return teacher, {**asdict(plan), "stores": sources}
 
 
@@ -101,6 +105,7 @@ def _rows(
     parts: list[dict[str, Any]] = found["labels"]
     if isinstance(parts, dict):  # as once written, of one command
         parts = [{**parts, "first": 0}]
+    parts = [{**part, "stores": [_with_digest(store, labels) for store in part["stores"]]} for part in parts]
     starts: list[int] = [part["first"] for part in parts]
     for part, first, end in zip(parts, starts, [*starts[1:], None], strict=True):
         if {**labels, "first": first} == part:
@@ -109,6 +114,11 @@ def _rows(
         _check_same(out, "labels", parts[-1], labels, "choose another folder, or --add to them")
     appender.set_facts({"labels": [*parts, {**labels, "first": appender.rows}]})
     return appender.rows, None
+
+
+def _with_digest(store: dict[str, Any], labels: dict[str, Any]) -> dict[str, Any]:
+    """The store of an entry, which has no digest of its games where an earlier version wrote it."""
+    return next((given for given in labels["stores"] if {**given, **store} == given), store)
 
 
 def _check_same(out: Path, name: str, found: dict[str, Any], wanted: dict[str, Any], advice: str) -> None:
