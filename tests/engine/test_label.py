@@ -171,6 +171,23 @@ def test_labels_of_several_commands_in_one_store(
     assert len(Store.open(out)) == 5 + GAMES
 
 
+def test_positions_of_one_player_are_that_players(store: Store, teacher: Evaluator, tmp_path: Path) -> None:
+    """Spread over the moves of the player; of a game without any there is none."""
+    with StoreWriter(tmp_path / "own") as writer:
+        for number, record in enumerate(store):
+            writer.add(replace(record, player=(0, 1, 2, None)[number % 4]))
+        writer.add(replace(random_record(99), player=1, moves=random_record(99).moves[:1]))
+    for record in Labeller([Store.open(tmp_path / "own")], teacher, LabelPlan(per_game=3, seed=4)).label(0, 99):
+        plies, moves = list(labelled(record)), len(record.moves)
+        if moves == 1:
+            assert plies == []
+        elif record.player in (0, 1):
+            assert {int(record.colors[ply]) for ply in plies} == {record.player}
+            assert [ply // 2 * 3 // (moves // 2) for ply in plies] == [0, 1, 2]
+        else:
+            assert [ply * 3 // moves for ply in plies] == [0, 1, 2]
+
+
 def test_a_search_labels_with_its_visits(store: Store, teacher: Evaluator) -> None:
     records = Labeller([store], teacher, LabelPlan(per_game=1, visits=24, vary_rules=False), batch=4).label(0, 3)
     for record in records:

@@ -33,6 +33,16 @@ def pack_moves(colors: npt.ArrayLike, points: npt.ArrayLike) -> npt.NDArray[np.u
     return np.asarray(points, np.uint16) | np.left_shift(np.asarray(colors, np.uint16), 15, dtype=np.uint16)
 
 
+def is_opponents(moves: npt.NDArray[np.uint16], player: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Which stored moves are those of the opponent of a `GameRecord.player`, or of one for each move.
+
+    None of them where that is neither 0 nor 1.
+    """
+    player = np.asarray(player)
+    found: npt.NDArray[np.bool_] = np.isin(player, (0, 1)) & ((moves >= WHITE_BIT) != (player == 1))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class GameRecord:
     """One game of a store: moves, facts and, for self-play, the findings of the search.

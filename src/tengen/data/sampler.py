@@ -14,7 +14,7 @@ from tengen import _native
 from tengen.data.batch import Batch, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.record import WHITE_BIT
+from tengen.data.record import WHITE_BIT, is_opponents
 from tengen.data.split import Shuffle, Split, choose, derive, mix
 from tengen.data.store import Shard, Store
 from tengen.errors import NetworkError, StoreError
@@ -294,7 +294,7 @@ class Sampler:
             if passes:
                 is_skipped |= _is_pass(shard.moves, np.repeat(shard.size, np.diff(shard.offsets)))
             if np.isin(shard.player, (0, 1)).any():
-                is_skipped |= _is_others(shard.moves, np.repeat(shard.player, np.diff(shard.offsets)))
+                is_skipped |= is_opponents(shard.moves, np.repeat(shard.player, np.diff(shard.offsets)))
             there = np.flatnonzero(is_skipped)
             row = np.searchsorted(shard.offsets, there, side="right") - 1
             games.append(row + int(start))
@@ -317,7 +317,7 @@ class Sampler:
         first, last = self.plies
         moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]]
         moves = moves[first : None if last is None else last + 1]
-        own = ~_is_others(moves, columns.player[row])
+        own = ~is_opponents(moves, columns.player[row])
         plies = np.flatnonzero(own & ~_is_pass(moves, columns.size[row]))
         plies = first + (plies if len(plies) else np.flatnonzero(own)[:1])
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
@@ -326,13 +326,6 @@ class Sampler:
 def _is_pass(moves: npt.NDArray[np.uint16], size: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Which of the stored moves, on boards of the given size or sizes, are passes."""
     found: npt.NDArray[np.bool_] = (moves & np.uint16(WHITE_BIT - 1)) == np.asarray(size, np.int64) ** 2
-    return found
-
-
-def _is_others(moves: npt.NDArray[np.uint16], player: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Which of the stored moves are those of the opponent of `Shard.player`: none where it is not one of the two."""
-    player = np.asarray(player)
-    found: npt.NDArray[np.bool_] = np.isin(player, (0, 1)) & ((moves >= WHITE_BIT) != (player == 1))
     return found
 
 

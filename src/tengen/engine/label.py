@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_shares
+from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
 from tengen.data.sampler import komi_shift
 from tengen.data.split import Shuffle, derive
 from tengen.data.store import Store
@@ -100,9 +100,10 @@ class Labeller:
     def _positions(self, record: GameRecord) -> tuple[GameRecord, dict[int, Game]]:
         """The record under the rules of its labels, and the chosen positions by their plies."""
         random = np.random.default_rng(derive(self.plan.seed, _PURPOSE, record.hash))
-        parts = min(self.plan.per_game, len(record.moves))
-        edges = np.linspace(0, len(record.moves), parts + 1).astype(int)
-        plies = [int(random.integers(low, high)) for low, high in pairwise(edges)]
+        learned = np.flatnonzero(~is_opponents(record.moves, -1 if record.player is None else record.player))
+        parts = min(self.plan.per_game, len(learned))
+        edges = np.linspace(0, len(learned), parts + 1).astype(int)
+        plies = [int(learned[random.integers(low, high)]) for low, high in pairwise(edges)]
         varied = _varied(record, random) if self.plan.vary_rules else record
         try:
             return varied, _replay(varied, plies)
@@ -138,11 +139,11 @@ def _varied(record: GameRecord, random: np.random.Generator) -> GameRecord:
 
 def _replay(record: GameRecord, plies: Sequence[int]) -> dict[int, Game]:
     """The positions before these plies but those where a side moves twice. Raises IllegalMove for an illegal move."""
-    game, found = record.game(0), {}
+    game, found, last = record.game(0), {}, max(plies, default=0)
     for ply, (point, color) in enumerate(zip(record.points.tolist(), record.colors.tolist(), strict=True)):
         if ply in plies and color == game.to_play:
             found[ply] = game.copy()
-        if ply == plies[-1]:
+        if ply == last:
             break
         game.play(point, color=color)
     return found

@@ -195,8 +195,8 @@ def _learn(
         since, before = time.perf_counter(), state.seconds
         while state.done < training.games:
             rate = training.rate * max(_LAST_RATE, 1 - state.done / training.games)
-            *game, player = games[state.done]
-            figures = state.trainer.learn(*game, rate, player)
+            size, black, white, moves, player = games[state.done]
+            figures = state.trainer.learn(size, black, white, moves, rate, player)
             state.sums += figures
             state.positions += int(figures[0])
             state.done += 1
