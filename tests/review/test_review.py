@@ -131,6 +131,32 @@ def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pyte
     assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "problem", "moves"),
+    [
+        (b";B[cc];W[dd];B[zz];W[ee]", "a point off the board", 2),
+        (b";B[cc];W[dd];B[ee]C[x", "the text breaks off", 3),
+        (b"RU[Lasker-Maas];B[cc];W[dd]", "Lasker-Maas", 2),
+        (b"HA[4];W[dd];B[dc]", "", 2),
+        (b"HA[5];W[cc];B[dd]", "handicap stones not given: HA[5]", None),
+    ],
+)
+def test_problems_of_a_record_are_said_and_a_game_of_unknown_handicap_is_refused(
+    text: bytes, problem: str, moves: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7]KM[0.5]" + text + (b"" if b"C[x" in text else b")"))
+    command = ["review", str(tmp_path / "a.sgf"), "--visits", "2", "--net", "zero-7x7", "--quiet"]
+    assert main([*command, "--out", str(tmp_path)]) == (2 if moves is None else 0)
+    assert problem in capsys.readouterr().err
+    if moves is None:
+        assert not (tmp_path / "a-review.json").exists()
+        return
+    found = json.loads((tmp_path / "a-review.json").read_text())
+    assert len(found["moves"]) == moves and len(found["problems"]) == bool(problem)
+    assert all(problem in one for one in found["problems"])
+    assert problem in (tmp_path / "a-review.html").read_text()
+
+
 def test_a_score_may_be_unknown(found: GameReview) -> None:
     move = found.moves[2]
     plain = ReviewedMove(move.node, 3, 0, move.point, "opening", None, 0.081, None, move.best)

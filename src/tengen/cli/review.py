@@ -31,10 +31,11 @@ from tengen.review.annotate import annotate, cost_text
 from tengen.review.game import GameReview, Summary, keep_analysis, positions_of, review
 from tengen.review.report import write_json, write_review
 from tengen.runs.progress import new_bar
+from tengen.sgf import SgfProblem
 from tengen.sgf.tree import GameNode, read_tree, write_tree
 
-Review: TypeAlias = tuple[dict[str, bytes], Table] | str
-"""The files of a review by their form and a table of it, or what is wrong with the game."""
+Review: TypeAlias = tuple[dict[str, bytes], Table, list[str]] | str
+"""The files of a review by their form, a table of it and what of the record could not be read; or why there is none."""
 
 FORMATS = ("sgf", "html", "json")
 _SUFFIX = "-review"
@@ -63,7 +64,8 @@ def command(
 
     Each game gives NAME-review.sgf (the record with evaluations, marked mistakes and better lines), NAME-review.html
     (a page with graphs, the players' figures and their worst moves) and NAME-review.json. A game that is there already
-    is left out, so that the same command goes on after an interruption.
+    is left out, so that the same command goes on after an interruption. What of a record cannot be read is reported
+    and left out; a game is refused where a move is illegal or the points of its handicap stones are unknown.
     """
     wanted = list(dict.fromkeys(formats or FORMATS))
     for name in wanted:
@@ -92,7 +94,9 @@ def command(
                 failed += 1
                 print(f"{name}: {result}", file=sys.stderr)
                 continue
-            files, table = result
+            files, table, problems = result
+            for problem in problems:
+                print(f"{name}: {problem}", file=sys.stderr)
             for form, data in files.items():
                 with write_whole(_path(out, name, form)) as new:
                     new.write_bytes(data)
@@ -170,7 +174,8 @@ class _Reviews:
         with TemporaryDirectory() as folder:
             files = {form: Path(folder) / f"{name}{_SUFFIX}.{form}" for form in self._forms}
             _write(found, files)
-            return {form: path.read_bytes() for form, path in files.items()}, _table(name, found)
+            read = {form: path.read_bytes() for form, path in files.items()}
+        return read, _table(name, found), found.tree.problems
 
     def close(self) -> None:
         self._opened.close()
@@ -188,6 +193,8 @@ class _Reviews:
     def _search(self, text: bytes, task: TaskID | None) -> GameReview:
         assert self._queue is not None
         tree = read_tree(text)
+        if tree.handicap_guess and not tree.root.setup:
+            raise SgfProblem("handicap stones not given", f"HA[{tree.handicap_guess}]")
         if self.on_size is not None:
             self.on_size(tree.size)
         positions = positions_of(tree)

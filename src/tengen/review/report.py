@@ -31,6 +31,7 @@ def write_review(path: Path, review: GameReview) -> Path:
         title=" - ".join(names),
         what="review",
         state=_state(review),
+        problems=review.tree.problems,
         tiles=[_tile(review, color, name) for color, name in enumerate(names)],
         plots=_plots(review, names),
         heads=(*_HEADS, f"below {_bound(review, DOUBTFUL)}"),
@@ -61,6 +62,7 @@ def as_dict(review: GameReview) -> dict[str, Any]:
         "black": review.tree.info.black,
         "white": review.tree.info.white,
         "result": str(review.tree.info.result),
+        "problems": review.tree.problems,
         "positions": [
             {"move": node.move_number, **asdict(node.analysis)} for node in review.nodes if node.analysis is not None
         ],
