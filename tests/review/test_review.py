@@ -3,13 +3,15 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tengen.cli.app import main
-from tengen.engine import Limits, SearchQueue
+from tengen.engine import Limits, SearchParams, SearchQueue
 from tengen.evaluators import load_evaluator
 from tengen.game import Game
 from tengen.review.annotate import annotate
@@ -57,10 +59,39 @@ def test_losses_are_differences_of_searches(found: GameReview, queue: SearchQueu
         assert move.loss == pytest.approx(before.score + after.score, abs=1e-5)
         assert move.winrate_loss == pytest.approx(before.winrate + after.winrate - 1, abs=1e-6)
         tried = [candidate.point for candidate in before.candidates if candidate.visits]
-        assert move.rank == (tried.index(move.point) + 1 if move.point in tried else None)
+        same = mirrored(found.tree.position(move.node.path[-2]), move.point)
+        assert move.rank == next((place for place, point in enumerate(tried, 1) if point in same), None)
         assert move.best is not None and move.best.point == before.candidates[0].point
     worst = [max(found.of(color), key=lambda move: move.cost).number for color in (0, 1)]
     assert worst == [3, 6] == [found.mistakes(color, 1)[0].number for color in (0, 1)]
+
+
+def mirrored(game: Game, point: int) -> set[int]:
+    """The points that the symmetries of the board turn a point into."""
+    marked = np.zeros(game.size**2, int)
+    marked[point] = 1
+    images = set()
+    for turns, flip in product(range(4), (False, True)):
+        board, mark = (np.rot90(one, turns) for one in (game.board, marked.reshape(game.board.shape)))
+        board, mark = (board.T, mark.T) if flip else (board, mark)
+        if np.array_equal(board, game.board):
+            images.add(int(mark.argmax()))
+    return images
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize(("stones", "count"), [([], 8), ([24], 8), ([25], 2), ([16], 2), ([15], 1)])
+def test_mirror_images_of_the_best_move_are_the_best_move(stones: list[int], count: int, merged: bool) -> None:
+    game = Game(7, "chinese", 9)
+    for stone in stones:
+        game.play(stone)
+    with SearchQueue(load_evaluator("zero-7x7"), SearchParams(merge_symmetric=merged), batch=4) as queue:
+        best = queue.start(game, Limits(visits=40)).wait().candidates[0].point
+        assert len(mirrored(game, best)) in {count, count // 2, 1}, "on an axis or not"
+        for point in mirrored(game, best):
+            tree = GameTree.of_game(game.copy().play(point))
+            move = reviewed(tree, queue, 40).moves[-1]
+            assert move.is_best and move.point == point and move.best is not None and move.best.point == best
 
 
 def test_the_record_keeps_what_it_had(found: GameReview) -> None:

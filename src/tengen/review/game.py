@@ -9,7 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from tengen import _native
 from tengen.engine.limits import Limits
+from tengen.engine.positions import root_symmetries
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, SearchResult
 from tengen.game import Game
@@ -36,7 +38,8 @@ class ReviewedMove:
 
     A loss is the difference of the search before the move and the search after it, so that it is below 0 where the
     second one found more. `loss` is None where the engine knows no score. `rank` is the place of the move among the
-    candidates before it, from 1; None where the search did not try it. `best` is the best candidate, None where the
+    candidates before it, from 1; None where the search did not try it. A move that a symmetry of the position turns
+    into another one counts as that one, since a search may try only one of the two. `best` is the best candidate, None where the
     side that moved was not the one to play.
     """
 
@@ -171,8 +174,9 @@ def review(
             task.stop()
     nodes = [node for node, _ in positions]
     last = [child for node in nodes[-1:] for child in node.children if child.move and tree.following(node) is child]
+    games = {node.id: game for node, game in positions}
     moves = [
-        reviewed_move(node, found[node.parent.id], found.get(node.id))
+        reviewed_move(node, games[node.parent.id], found[node.parent.id], found.get(node.id))
         for node in (*nodes, *last)  # the move that ended the game has no position after it
         if node.move is not None and node.parent is not None and node.parent.id in found
     ]
@@ -190,8 +194,11 @@ def analysis_of(result: SearchResult) -> Analysis:
     )
 
 
-def reviewed_move(node: GameNode, before: SearchResult, after: SearchResult | None) -> ReviewedMove:
-    """The move of a node; a game that ended with it is as good as the search before says."""
+def reviewed_move(node: GameNode, game: Game, before: SearchResult, after: SearchResult | None) -> ReviewedMove:
+    """The move of a node, by the searches of the position before it, `game`, and of the one after it.
+
+    A game that ended with the move is as good as the search before says.
+    """
     assert node.move is not None
     color, point = node.move
     one, other = analysis_of(before), analysis_of(before if after is None else after)
@@ -199,6 +206,7 @@ def reviewed_move(node: GameNode, before: SearchResult, after: SearchResult | No
     known = one.score_lead is not None and other.score_lead is not None
     own = before.to_play == color
     places = {candidate.point: place for place, candidate in enumerate(before.candidates, 1) if candidate.visits}
+    images = {_native.transform(point, game.size, symmetry) for symmetry in (0, *root_symmetries(game, ()))}
     number = node.move_number
     return ReviewedMove(
         node=node,
@@ -208,6 +216,6 @@ def reviewed_move(node: GameNode, before: SearchResult, after: SearchResult | No
         phase=PHASES[sum(number > end * node.tree.size**2 for end in _PHASE_ENDS)],
         loss=sign * (one.score_lead - other.score_lead) if known else None,  # type: ignore[operator]
         winrate_loss=sign * (one.winrate - other.winrate),
-        rank=places.get(point) if own else None,
+        rank=min((places[image] for image in images if image in places), default=None) if own else None,
         best=before.candidates[0] if own and before.candidates else None,
     )

@@ -107,7 +107,7 @@ class Teacher:
         after = await self._search(session, node) if before is not None else None
         if before is None or after is None or session.node is not node:
             return True
-        move = reviewed_move(node, before, after)
+        move = reviewed_move(node, session.tree.position(parent), before, after)
         if move.best is not None and not move.is_best and move.loss is not None and move.loss >= self.threshold:
             line = after.candidates[0].pv[:REFUTATION_MOVES] if after.candidates else ()
             self.warning = MoveWarning(node, move.loss, move.best.point, tuple(line))
