@@ -254,6 +254,21 @@ def test_a_handicap_counts_as_before_when_stones_are_set_up_in_the_middle(
     assert game.score() == area - stones - 0.5 - bonus
 
 
+@pytest.mark.parametrize("rules", ["japanese", "chinese", "aga-button"])
+def test_a_turn_that_changes_in_the_middle_keeps_prisoners_and_history(rules: str) -> None:
+    head = f"(;SZ[9]RU[{rules}]KM[6.5];B[ba];W[aa];B[ab];W[gg];B[cc]".encode()
+    tree = read_tree(head + b";PL[B];C[still Black];B[gc];W[])")
+    plain, _ = read_game(head + b";B[gc];W[])")
+    line = tree.line(tree.root)
+    before, turned, still, played, end = (tree.position(node) for node in line[-5:])
+    assert [game.to_play for game in (before, turned, still, played)] == [WHITE, BLACK, BLACK, WHITE]
+    button = 1 if turned.rules.button else 0  # it goes to the side to play
+    assert turned.score() == still.score() == before.score() + button
+    assert (turned.board == before.board).all()
+    assert (end.moves, end.captures, end.score()) == (plain.moves, (1, 0), plain.score())
+    assert tree.check_moves() == []
+
+
 def test_an_illegal_move_ends_its_variation() -> None:
     tree = read_tree(b"(;SZ[9];B[cc](;W[cc];B[dd])(;W[ee];B[ff]))")
     assert tree.problems == []

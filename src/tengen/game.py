@@ -290,6 +290,19 @@ class Game:
         rules = replace(self.rules, bonus="none", button=self._native.button_left)
         return Game(self.size, rules, self.komi + self._native.white_bonus).setup(black, white, to_play)
 
+    def restarted_here(self, to_play: int) -> "Game":
+        """This position as a new game with this color to play: `restarted` with the stones of this board.
+
+        The prisoners under territory rules are kept in the komi too, so that the score is the same.
+        """
+        board = self.board.ravel()
+        black, white = (np.flatnonzero(board == color).tolist() for color in (BLACK, WHITE))
+        fresh = self.restarted(black, white, to_play)
+        if self.rules.scoring == "territory":
+            by_black, by_white = self.captures
+            fresh.komi += by_white - by_black
+        return fresh
+
     def copy(self) -> "Game":
         """An independent game with the same history."""
         twin = Game.__new__(type(self))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tengen.engine.search import MoveRestriction
 from tengen.evaluators.symmetric import SYMMETRIES, transform
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import Game
 
 
 def with_turn(game: Game, color: int) -> Game:
@@ -44,13 +44,7 @@ def from_stones(game: Game, to_play: int) -> Game:
     White's bonus, a button that was taken and the prisoners under territory rules are kept in the komi, and the rules
     give no bonus for the stones that Black has now.
     """
-    board = game.board.ravel()
-    black, white = ([int(p) for p in np.flatnonzero(board == color)] for color in (BLACK, WHITE))
-    fresh = game.restarted(black, white, to_play)
-    if game.rules.scoring == "territory":
-        by_black, by_white = game.captures
-        fresh.komi += by_white - by_black
-    return fresh
+    return game.restarted_here(to_play)
 
 
 def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:

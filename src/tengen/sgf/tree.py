@@ -395,9 +395,9 @@ class GameTree:
     def position(self, node: GameNode) -> Game:
         """The game at `node`, with its history.
 
-        Setup after a move starts a new history: earlier captures and positions do not count, a bonus for the handicap
-        does. Raises SgfError where a
-        move on the way is illegal.
+        Stones set up after a move start a new history: earlier captures and positions do not count, a bonus for the
+        handicap does. A turn alone that changes after a move (PL) keeps the history for the moves that follow; until
+        the next one the game is that of `Game.restarted_here`. Raises SgfError where a move on the way is illegal.
         """
         *_, game = self.positions(node.path)
         return game
@@ -408,15 +408,16 @@ class GameTree:
         Raises SgfError where a move is illegal.
         """
         game = self._root_position()
+        turn = game.to_play
         for step in line:
             if step.problem:
                 raise SgfError(step.problem)
             if step is not self.root:
                 try:
-                    game = _advance(game, step)
+                    game, turn = _advance(game, turn, step)
                 except IllegalMove as error:
                     raise SgfError(str(error)) from error
-            yield game
+            yield game if turn == game.to_play else game.restarted_here(turn)
 
     def check_moves(self) -> list[str]:
         """Check all variations by the rules; returns what is wrong, in words.
@@ -432,13 +433,14 @@ class GameTree:
                 size[node.parent.id] += size[node.id]
         # The largest branch comes last and takes the game of its parent, the others copy it: no more than log2(nodes)
         # games exist at a time, each with its history, whatever the shape of the tree.
-        pending = [(self.root, self._root_position(), True)]
+        root = self._root_position()
+        pending = [(self.root, root, root.to_play, True)]
         while pending:
-            node, game, last = pending.pop()
+            node, game, turn, last = pending.pop()
             if node.parent is not None:
                 game, moves = game if last else game.copy(), game._native.move_count
                 try:
-                    game = _advance(game, node)
+                    game, turn = _advance(game, turn, node)
                 except IllegalMove as error:
                     node.problem = str(error)
                     found[node.id] = node.problem
@@ -446,7 +448,7 @@ class GameTree:
                 if node.setup and moves:
                     found[node.id] = f"stones are set up after move {moves}: earlier captures are not counted"
             branches = sorted(node.variations, key=lambda child: -size[child.id])
-            pending.extend((child, game, place == 0) for place, child in enumerate(branches))
+            pending.extend((child, game, turn, place == 0) for place, child in enumerate(branches))
         return [found[node.id] for node in nodes if node.id in found]
 
     def _prepare_for(self, text: str) -> None:
@@ -464,7 +466,7 @@ class GameTree:
     def _root_position(self) -> Game:
         game = Game(self.size, self.rules, self.komi).setup(to_play=self._first_to_play())
         try:
-            return _advance(game, self.root)
+            return _advance(game, game.to_play, self.root)[0]
         except IllegalMove as error:
             raise SgfError(f"the position at the root is illegal: {error}") from error
 
@@ -562,23 +564,28 @@ def _add_missing_handicap(tree: GameTree) -> None:
             return
 
 
-def _advance(game: Game, node: GameNode) -> Game:
-    """The game after what a node sets up and plays: the same object, or a new one after a setup. Raises IllegalMove."""
+def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
+    """The game after what a node sets up and plays: the same object, or a new one after a setup; and whose turn it is.
+
+    `turn` is whose turn it was. A game with moves keeps its own until the next one. Raises IllegalMove.
+    """
     stones = node.setup
-    to_play = game.to_play if node.to_play is None or node.move is not None else node.to_play
-    if stones or to_play != game.to_play:
+    if node.to_play is not None and node.move is None:
+        turn = node.to_play
+    if stones or (turn != game.to_play and not game._native.move_count):
         board = game.board.ravel()
         for point, color in stones.items():
             board[point] = color
         black, white = (np.flatnonzero(board == color).tolist() for color in (BLACK, WHITE))
         if game._native.move_count:
-            game = game.restarted(black, white, to_play)
+            game = game.restarted(black, white, turn)
         else:  # these stones may be the handicap
-            game = Game(game.size, game.rules, game.komi).setup(black, white, to_play)
+            game = Game(game.size, game.rules, game.komi).setup(black, white, turn)
     if node.move is not None:
         color, point = node.move
         game.play(point, color=color)
-    return game
+        turn = game.to_play
+    return game, turn
 
 
 def _subtree(start: GameNode, below: Callable[[GameNode], list[GameNode]]) -> Iterator[GameNode]:
