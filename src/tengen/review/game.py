@@ -39,8 +39,8 @@ class ReviewedMove:
     A loss is the difference of the search before the move and the search after it, so that it is below 0 where the
     second one found more. `loss` is None where the engine knows no score. `rank` is the place of the move among the
     candidates before it, from 1; None where the search did not try it. A move that a symmetry of the position turns
-    into another one counts as that one, since a search may try only one of the two. `best` is the best candidate, None where the
-    side that moved was not the one to play.
+    into another one counts as that one, since a search may try only one of the two. `best` is the best candidate, None
+    where the side that moved was not the one to play.
     """
 
     node: GameNode
