@@ -228,6 +228,32 @@ def test_positions_are_those_of_the_moves_on_the_way() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("text", "turn"),
+    [
+        ("HA[2]AB[cc][gg]", WHITE),
+        ("AB[cc:cd]", WHITE),
+        (";AB[cc];AB[gg]C[x]", WHITE),
+        ("HA[2]AB[cc][gg]PL[B]", BLACK),
+        ("AB[cc]", BLACK),
+        ("AB[cc][gg]AW[aa]", BLACK),
+        ("AB[cc][gg];AW[aa]", BLACK),
+        ("AB[cc][gg];AE[gg]", BLACK),
+        ("AB[cc][gg];B[aa]", BLACK),
+        ("AW[cc][gg]", BLACK),
+        ("", BLACK),
+        ("HA[2]", BLACK),
+        ("HA[2]PL[W]", WHITE),
+    ],
+)
+def test_white_begins_after_a_handicap_where_nothing_says_otherwise(text: str, turn: int) -> None:
+    record = f"(;SZ[9]RU[chinese]{text})".encode()
+    tree, (game, _) = read_tree(record), read_game(record)
+    assert (tree.position(tree.root).to_play, game.first_to_play) == (turn, turn)
+    end = tree.position(tree.line(tree.root)[-1])
+    assert (end.to_play, sorted(end.setup_stones)) == (game.to_play, sorted(game.setup_stones))
+
+
 def test_stones_that_are_set_up_in_the_middle_start_a_new_history() -> None:
     tree = read_tree(b"(;SZ[9]KM[5.5];B[cc];AW[dd][ee:ef]AE[cc]PL[W];W[aa])")
     game = tree.position(tree.line(tree.root)[-1])

@@ -71,10 +71,11 @@ def test_a_played_game_is_saved_so_that_another_reader_plays_it_alike() -> None:
         (b"(;SZ[9];C[a word before it];W[cc])", 1),
         (b"(;SZ[9]AB[dd][ff];B[cc])", 0),
         (b"(;SZ[9]AB[dd][ff]PL[W])", 1),
-        (b"(;SZ[9]AB[dd][ff])", 0),
+        (b"(;SZ[9]AB[dd][ff])", 1),
+        (b"(;SZ[9]AB[dd])", 0),
     ],
 )
-def test_whose_turn_it_is_at_the_start_is_as_the_first_move_says(data: bytes, turn: int) -> None:
+def test_whose_turn_it_is_at_the_start_is_as_the_record_says(data: bytes, turn: int) -> None:
     session, problems = open_record(data)
     assert problems == [] and session.game.to_play == turn
     assert open_record(session.to_sgf())[0].game.to_play == turn

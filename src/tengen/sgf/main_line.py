@@ -69,7 +69,7 @@ def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
     info = read_info(line.nodes[0], line.charset)
     moves, problem = _read_moves(line, size)
     stones, to_play = read_setup(_until_first_move(line.nodes), size)
-    first = int(moves[0] >> _WHITE_BIT) if len(moves) else to_play or 0
+    first = int(moves[0] >> _WHITE_BIT) if len(moves) else first_player(stones, to_play)
     stones = stones or missing_handicap(info, size, first)
     return SgfRecord(size, info, stones, first, moves, problem)
 
@@ -99,6 +99,14 @@ def read_setup(nodes: Iterable[Properties], size: int) -> tuple[dict[int, int], 
                 stones[point] = color
         to_play = player(node, to_play)
     return {point: color for point, color in stones.items() if color < 2}, to_play
+
+
+def first_player(stones: dict[int, int], to_play: int | None) -> int:
+    """Who begins where no move says it: the color given, else White after a handicap, two or more stones of Black's
+    alone."""
+    if to_play is not None:
+        return to_play
+    return int(len(stones) > 1 and not any(stones.values()))
 
 
 def setup_points(node: Properties, name: str, size: int) -> list[int]:

@@ -18,7 +18,17 @@ from tengen.errors import IllegalMove, SgfError
 from tengen.game import BLACK, WHITE, Game
 from tengen.sgf.grammar import RECORD_LIMITS, Properties, declared_charset, first_tree, read_line, without_half_brackets
 from tengen.sgf.info import SgfInfo, raw_text, read_info, root_properties, text_of
-from tengen.sgf.main_line import SgfProblem, board_size, missing_handicap, move_of, player, point_of, setup_points
+from tengen.sgf.main_line import (
+    SgfProblem,
+    board_size,
+    first_player,
+    missing_handicap,
+    move_of,
+    player,
+    point_of,
+    read_setup,
+    setup_points,
+)
 from tengen.sgf.values import Result, guess_charset, result
 
 SETUP = ("AB", "AW", "AE")
@@ -471,16 +481,16 @@ class GameTree:
             raise SgfError(f"the position at the root is illegal: {error}") from error
 
     def _first_to_play(self) -> int:
-        """Whose turn it is at the root: what the record says, or the color of the main line's first move.
-
-        Handicap games seldom say it; with them it is White's.
-        """
+        """Whose turn it is at the root: what the record says, the color of the main line's first move, or White's after
+        a handicap."""
+        setups = []
         for node in self._main_line():
             if node.move is not None:
                 return node.move[0]
             if node.to_play is not None:
                 return node.to_play
-        return BLACK
+            setups.append(node.properties)
+        return first_player(read_setup(setups, self.size)[0], None)
 
     def _main_line(self) -> Iterator[GameNode]:
         node: GameNode | None = self.root
@@ -552,16 +562,18 @@ def _named(properties: Properties) -> Properties:
 
 
 def _add_missing_handicap(tree: GameTree) -> None:
+    first = tree._first_to_play()
     for node in tree._main_line():
         if node.setup:
             return
         if node.move is not None:
-            tree.handicap_guess = tree.info.handicap if node.color == WHITE and tree.info.handicap > 1 else 0
-            try:
-                tree.root.setup = missing_handicap(tree.info, tree.size, node.move[0])
-            except SgfProblem as problem:
-                tree.problems.append(str(problem))
-            return
+            first = node.move[0]
+            break
+    tree.handicap_guess = tree.info.handicap if first == WHITE and tree.info.handicap > 1 else 0
+    try:
+        tree.root.setup = missing_handicap(tree.info, tree.size, first)
+    except SgfProblem as problem:
+        tree.problems.append(str(problem))
 
 
 def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
