@@ -162,6 +162,20 @@ def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pyte
     assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
 
 
+def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
+    """Also where the name that is made for one game is that of another; the names do not depend on what is there."""
+    for place, games in {"x/a": 1, "y/a": 2, "z/a-2": 1, "z/a-2-2": 1}.items():
+        path = tmp_path / f"{place}.sgf"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"".join(b"(;SZ[7]PB[%s %d];B[dd])" % (place.encode(), number) for number in range(games)))
+    paths = [str(tmp_path / folder) for folder in "xyz"]
+    command = ["review", *paths, "--visits", "1", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    for _ in range(2):
+        assert main([*command, "--format", "json"]) == 0
+        found = [json.loads(path.read_text())["black"] for path in (tmp_path / "out").iterdir()]
+        assert sorted(found) == ["x/a 0", "y/a 0", "y/a 1", "z/a-2 0", "z/a-2-2 0"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem", "moves"),
     [

@@ -123,14 +123,15 @@ def _missing(sources: Sources, out: Path, wanted: Sequence[str], force: bool) ->
 
 def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
     """The games with a file name for each, no two the same; a text instead of a game says why it cannot be read."""
-    used: dict[str, int] = {}
+    used: dict[str, int] = {}  # the last number given to games of this name
     for tree in sources.trees():
         base, _, number = tree.place.partition("#")
         stem = re.sub(r"[^\w.+-]+", "-", PurePath(base).stem).strip("-") or "game"
-        name = f"{stem}-{number}" if number not in ("", "1") else stem
-        used[name] = used.get(name, 0) + 1
-        if used[name] > 1:
-            name = f"{name}-{used[name]}"
+        name = own = f"{stem}-{number}" if number not in ("", "1") else stem
+        while name in used:
+            used[own] += 1
+            name = f"{own}-{used[own]}"
+        used[name] = 1
         yield name, _problem(tree) if isinstance(tree, SourceProblem) else tree.data
 
 
