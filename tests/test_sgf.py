@@ -112,6 +112,33 @@ def test_gbk_text_in_any_place() -> None:
     assert len(read_game(bracket.encode("gb18030"))[0].moves) == 1
 
 
+HALF_BRACKETS = {  # characters whose second byte is [, \\ or ], and others
+    "Shift_JIS": "ゼ能ゾー表転ソ日本ｱﾜ",
+    "Big5": "許功蓋育琵琶中國",
+    "gb18030": "刓丱乗媆媅媇中国\U00020000",
+}
+
+
+@given(st.data(), st.sampled_from(sorted(HALF_BRACKETS)))
+@settings(max_examples=200)
+def test_characters_that_hold_a_bracket_cut_no_tree(data: st.DataObject, charset: str) -> None:
+    """Trees in an encoding of two bytes are those of the same text in UTF-8, with what follows them.
+
+    White's name is no UTF-8 in any of the encodings.
+    """
+    words = st.text([*HALF_BRACKETS[charset], *"a ()[:;B"], max_size=8)
+    a, b, c = (data.draw(words).replace("\\", "\\\\").replace("]", "\\]") for _ in range(3))
+    game = f"(;SZ[9]CA[{charset}]PW[中本]PB[{a}];B[ee]C[{b}](;W[dd]C[{c}\\]])(;W[cc];B[aa]))"
+    text = f"{game}\n(;SZ[9];B[aa])\n{game}"
+    trees = list(split_trees(io.BytesIO(text.encode(charset))))
+    assert [tree.decode(charset) for tree in trees] == [game, "(;SZ[9];B[aa])", game]
+    tree = read_tree(text.encode(charset))
+    assert len(tree) == 5 and tree.problems == []
+    assert len(read_game(text.encode(charset))[0].moves) == 2
+    comments = [node.comment for node in read_tree(text.encode()).walk()]
+    assert [node.comment for node in tree.walk()] == comments
+
+
 @pytest.mark.parametrize("name", ["fox-truncated-1", "fox-truncated-2", "fox-truncated-3", "fox-truncated-4"])
 def test_a_truncated_game_says_so_and_can_be_read_in_part(name: str) -> None:
     path = GAMES / f"{name}.sgf"

@@ -6,6 +6,7 @@ expression reads; the grammar reads only what comes before it.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections.abc import Iterator
@@ -60,9 +61,29 @@ _BLOCK = 1 << 20
 _NEW_GAME_BYTES = 64  # that the opening of a game may take, about
 # The opening bracket of a tree, or the root of a tree without one (some files of the Fox server).
 _START = re.compile(rb"\(\s*+;|;\s*+(?=(?:GM|FF|SZ)\[[0-9: ]++\])")
-_VALUE = rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
-_PLAIN_TREE = re.compile(rb"\([^()\[]*+(?:" + _VALUE + rb"[^()\[]*+)*+\)", re.DOTALL)
-_TO_PAREN = re.compile(rb"[^()\[]*+(?:" + _VALUE + rb"[^()\[]*+)*+", re.DOTALL)
+
+
+class _TreePatterns:
+    """Matches text up to the next parenthesis outside all values, and a tree without variations."""
+
+    def __init__(self, value: bytes) -> None:
+        text = rb"[^()\[]*+(?:" + value + rb"[^()\[]*+)*+"
+        self.to_paren = re.compile(text, re.DOTALL)
+        self.plain_tree = re.compile(rb"\(" + text + rb"\)", re.DOTALL)
+
+    @classmethod
+    def of_wide(cls, leads: bytes) -> _TreePatterns:
+        """For an encoding whose characters of two bytes begin with `leads` and may end like a bracket or an escape."""
+        return cls(rb"\[(?:[^\]\\" + leads + rb"]++|\\?+[" + leads + rb"].|\\.)*+\]")
+
+
+_BYTES = _TreePatterns(rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]")
+_SHIFT_JIS = _TreePatterns.of_wide(rb"\x81-\x9f\xe0-\xfc")
+_CHINESE = _TreePatterns.of_wide(rb"\x81-\xfe")
+_WIDE = {
+    **dict.fromkeys(("shift_jis", "cp932", "shift_jis_2004", "shift_jisx0213"), _SHIFT_JIS),
+    **dict.fromkeys(("big5", "cp950", "big5hkscs", "gb2312", "gbk", "gb18030"), _CHINESE),
+}
 # An unescaped root property starts a new game, even if a damaged game before it is still open.
 _NEW_GAME = re.compile(rb"\(\s*+;\s*+(?:(?:GM|FF|SZ)\[[0-9: ]++\]|CA\[[\w-]++\])")
 _PLAIN_MOVE = re.compile(rb";[BW]\[[a-s]{2}\]")
@@ -141,6 +162,10 @@ def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[
         next_game = _NEW_GAME.search(buffer, start + 1)
         following = next_game.start() if next_game else len(buffer)
     end = _tree_end(buffer, start, following)
+    # Characters of two bytes may hide brackets, so that the tree seems to end too early or not at all.
+    wide = _wide_patterns(buffer[start : following if end < 0 else end])
+    if wide:
+        end = _tree_end(buffer, start, following, wide)
     if end < 0 and following < len(buffer):
         end = following
     elif end < 0 and len(buffer) - start >= max_bytes:
@@ -148,14 +173,25 @@ def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[
     return start, end, following
 
 
-def _tree_end(buffer: bytes, start: int, stop: int) -> int:
+def _wide_patterns(text: bytes) -> _TreePatterns | None:
+    """The patterns for a tree that declares an encoding of which the second byte may look like a bracket."""
+    if text.isascii() or not (declared := _CHARSET.search(text)):
+        return None
+    try:
+        name = codecs.lookup(declared[1].decode("ascii")).name
+    except LookupError:
+        return None
+    return _WIDE[name] if name in _WIDE and guess_charset(text, name) != "utf-8" else None
+
+
+def _tree_end(buffer: bytes, start: int, stop: int, patterns: _TreePatterns = _BYTES) -> int:
     """The position after the tree that begins at `start`, or -1 where it is still open at `stop`."""
-    plain = _PLAIN_TREE.match(buffer, start, stop)
+    plain = patterns.plain_tree.match(buffer, start, stop)
     if plain:
         return plain.end()
     depth, at = int(buffer[start] != _PAREN), start
     while True:
-        at = _TO_PAREN.match(buffer, at, stop).end()  # type: ignore[union-attr]  # matches the empty text too
+        at = patterns.to_paren.match(buffer, at, stop).end()  # type: ignore[union-attr]  # matches the empty text too
         paren = buffer[at : min(at + 1, stop)]
         if paren not in (b"(", b")"):
             return -1
