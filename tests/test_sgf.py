@@ -313,6 +313,20 @@ def test_komi(text: str, expected: tuple[float | None, bool]) -> None:
     assert komi(text) == expected
 
 
+@pytest.mark.parametrize("points", [-400.0, -60.0, -3.5, 0.0, 2.5, 51.0, 99.5, 100.0, 123.5, 325.0, 375.0, 400.0])
+def test_any_komi_of_a_game_is_read_as_it_was_written(points: float) -> None:
+    record = write_game(Game(9, "chinese", points).play("E5"))
+    game, info = read_game(record)
+    assert (game.komi, info.komi, read_tree(record).komi) == (points, points, points)
+    assert read_game(record.replace(b"AP[Tengen]", b"AP[Tengen:0.9]"))[0].komi == points
+    assert read_game(b"(;SZ[9]KM[375]AP[CGoban:3];B[ee])")[1].komi == 7.5, "other programs count stones"
+
+
+@pytest.mark.parametrize("text", ["1000.5", "6.25", "9" * 99, "-" + "9" * 99, "x"])
+def test_a_komi_that_is_none_is_unknown(text: str) -> None:
+    assert read_game(f"(;SZ[9]AP[Tengen]KM[{text}];B[ee])".encode())[1].komi is None
+
+
 def test_dates_rules_and_charsets() -> None:
     assert date("2016-07-10,11") == datetime.date(2016, 7, 10)
     assert date("2016年7月") == datetime.date(2016, 7, 1)

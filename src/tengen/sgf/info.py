@@ -58,6 +58,9 @@ class SgfInfo:
         return Rules.parse(self.rules_or_guess).usual_komi
 
 
+APPLICATION = "Tengen"
+"""The program (AP) of records that Tengen makes. Their komi is in points, never in hundredths or stones."""
+
 _PLAIN_VALUE = re.compile(rb"[^\\\s]*+(?: [^\\\s]*+)*+")
 _TEXTS = {
     "black": "PB",
@@ -80,7 +83,8 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
     def text(name: str) -> str:
         return text_of(root, name, charset).strip()
 
-    komi, zi = values.komi(text("KM"))
+    application = text("AP")
+    komi, zi = values.komi(text("KM"), points=application.partition(":")[0] == APPLICATION)
     result = values.result(text("RE"), zi)
     handicap = min(int(text("HA")), 255) if text("HA").isdecimal() and len(text("HA")) < 9 else 0
     fox = "TC" in root and "TT" in root
@@ -102,7 +106,7 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
         event=text("EV"),
         place=text("PC"),
         comment=text("GC"),
-        application=text("AP"),
+        application=application,
     )
 
 

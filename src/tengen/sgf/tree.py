@@ -17,7 +17,7 @@ from tengen import coords
 from tengen.errors import IllegalMove, SgfError
 from tengen.game import BLACK, WHITE, Game
 from tengen.sgf.grammar import RECORD_LIMITS, Properties, declared_charset, first_tree, read_line, without_half_brackets
-from tengen.sgf.info import SgfInfo, raw_text, read_info, root_properties, text_of
+from tengen.sgf.info import APPLICATION, SgfInfo, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import (
     SgfProblem,
     board_size,
@@ -296,7 +296,7 @@ class GameTree:
             rules=info.rules or game.rules.text,
             handicap=info.handicap or game.handicap,
             result=result(game.result()) if certain and info.result == Result() else info.result,
-            application=info.application or "Tengen",
+            application=info.application or APPLICATION,
         )
         tree = cls(game.size, root_properties(info, game.size))
         tree.rules, tree.komi = game.rules.text, game.komi

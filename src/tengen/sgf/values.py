@@ -144,6 +144,7 @@ def unknown_rules(text: str) -> str:
 
 
 _LONGEST = 100  # characters of a komi or a result that are read
+_MAX_KOMI = 1000
 _ZI_KOMI = (2.75, 3.25, 3.75)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반]")
@@ -152,13 +153,17 @@ _STONES = re.compile(r"(\d+(?:[.,]\d+)?)?又?(?:(\d+)/(\d+))?子")
 _FRACTION = re.compile(r"\D*(?:\d+(?:\s+|\s*又\s*))?\d+\s*/\s*\d")
 
 
-def komi(text: str) -> tuple[float | None, bool]:
+def komi(text: str, points: bool = False) -> tuple[float | None, bool]:
     """The komi in points, and whether the record counts in Chinese stones (zi, two points each).
 
     `6.5` is 6.5; `650` is 6.5 in hundredths; `375`, `3.75` and `3又3/4子` are stones: 7.5 points. None for an
-    impossible komi.
+    impossible komi. With `points` the text is the komi in points whatever its size, as Tengen writes it.
     """
     text = text[:_LONGEST]
+    if points:
+        value = _points(text)
+        possible = value is not None and abs(value) <= _MAX_KOMI and (2 * value).is_integer()
+        return (value if possible else None), False
     if (stones := _stones(text)) is not None:
         return (2 * stones, True) if stones in (0, *_ZI_KOMI) else (None, False)
     value = _points(text)
