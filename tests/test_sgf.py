@@ -322,6 +322,22 @@ def test_any_komi_of_a_game_is_read_as_it_was_written(points: float) -> None:
     assert read_game(b"(;SZ[9]KM[375]AP[CGoban:3];B[ee])")[1].komi == 7.5, "other programs count stones"
 
 
+@pytest.mark.parametrize("points", [6.0, 6.5])
+@pytest.mark.parametrize("rules", ["aga-button", "aga"])
+def test_the_komi_of_a_counted_game_is_kept(rules: str, points: float) -> None:
+    """A button is half a point, so that a whole komi gives a half score."""
+    game = Game(9, rules, points).play("E5")
+    while not game.is_over:
+        game.play("pass")
+    score = game.score()
+    assert (score - points).is_integer() == (rules == "aga")
+    info = SgfInfo(result=Result(int(score < 0), score, "count"))
+    record = write_game(game, info)
+    assert read_game(record)[1].komi == points
+    wrong = read_game(record.replace(b"aga-button", b"aga"))[1].komi
+    assert wrong == (None if rules == "aga-button" else points)
+
+
 @pytest.mark.parametrize("text", ["1000.5", "6.25", "9" * 99, "-" + "9" * 99, "x"])
 def test_a_komi_that_is_none_is_unknown(text: str) -> None:
     assert read_game(f"(;SZ[9]AP[Tengen]KM[{text}];B[ee])".encode())[1].komi is None

@@ -90,7 +90,8 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
     fox = "TC" in root and "TT" in root
     if fox and result.winner == 2:
         result = Result(2, None, "draw")  # agreed, not counted: too frequent for jigo, and some with komi 6.5
-    if komi is not None and _is_wrong_komi(komi, handicap, result, fox):
+    rules = values.rules(text("RU"))
+    if komi is not None and _is_wrong_komi(komi, handicap, result, rules, fox):
         komi = None
     return SgfInfo(
         black=text("PB"),
@@ -98,7 +99,7 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
         black_rank=values.rank(text("BR")),
         white_rank=values.rank(text("WR")),
         komi=komi,
-        rules=values.rules(text("RU")),
+        rules=rules,
         unknown_rules=values.unknown_rules(text("RU")),
         handicap=handicap,
         result=result,
@@ -138,8 +139,10 @@ def raw_text(text: str) -> bytes:
     return bytes(sgf_grammar.escape_text(text.encode("utf-8", "replace")))
 
 
-def _is_wrong_komi(komi: float, handicap: int, result: Result, fox: bool) -> bool:
+def _is_wrong_komi(komi: float, handicap: int, result: Result, rules: str, fox: bool) -> bool:
     """Whether the komi cannot be that of the game: 0 in an even game on Fox, or one that contradicts the score."""
     if komi == 0 and handicap == 0 and fox:
         return True
-    return result.score is not None and not (result.score - komi).is_integer()
+    if result.score is None or (result.score - komi).is_integer():
+        return False
+    return not (rules and Rules.parse(rules).button)  # the button is half a point
