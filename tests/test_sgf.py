@@ -155,6 +155,27 @@ def test_an_illegal_move_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tail", "reason"),
+    [
+        (b";W[ee];B[cc])", "occupied"),
+        (b";AB[cc])", "mid-game"),
+        (b";W[zz])", "off the board"),
+        (b";W[cc]B[dd])", "two moves"),
+        (b"C[never closed", "breaks off"),
+    ],
+)
+def test_moves_before_the_damage_can_be_read_alone(tail: bytes, reason: str) -> None:
+    record = b"(;SZ[9]AB[aa];W[gg];B[ee]" + tail
+    whole = sgfmill_moves(b"(;SZ[9]AB[aa];W[gg];B[ee])")
+    for count in range(3):
+        game, _ = read_game(record, moves=count)
+        assert (game.moves, game.setup_stones, game.first_to_play) == (whole[:count], [(0, 0)], 1)
+    with pytest.raises(SgfError, match=reason):
+        read_game(record, moves=3)
+    assert len(read_game(b"(;SZ[9];B[aa])", moves=3)[0].moves) == 1
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         (b"", "no game tree"),

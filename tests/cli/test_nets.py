@@ -97,6 +97,10 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
 
     text = shown("--raw", f"{tmp_path}/game.sgf:2", "--symmetry", "3")
     assert text == shown("--raw", "B D4 W E5", "--size", "9", "--rules", "japanese", "--komi", "6.5", "--symmetry", "3")
+    (tmp_path / "occupied.sgf").write_bytes(write_game(game).rstrip()[:-1] + b";W[df])")
+    assert text == shown("--raw", f"{tmp_path}/occupied.sgf:2", "--symmetry", "3")
+    assert main(["nets", "zero-9x9", "--raw", f"{tmp_path}/occupied.sgf"]) == 2
+    assert "White D4, is illegal: occupied" in capsys.readouterr().err
     lines = text.splitlines()
     assert lines[0] == "symmetry 3" and lines[10] == "policy" and lines[21] == "whiteOwnership" and len(lines) == 31
     assert lines[11 + 4].split()[4] == lines[11 + 5].split()[3] == "NAN"

@@ -156,13 +156,11 @@ def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
         file, moves = text, ""
     if file.lower().endswith(".sgf"):
         try:
-            game, _ = read_game(Path(file), rules=rules, komi=komi)
+            game, _ = read_game(Path(file), rules=rules, komi=komi, moves=int(moves) if moves else None)
         except SgfError as error:
             raise SgfError(f"{file}: {error}") from error
         if moves and int(moves) > len(game.moves):
             raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
-        for _ in range(len(game.moves) - int(moves) if moves else 0):
-            game.undo()
         return game
     game = Game(size, rules or "chinese", 7.5 if komi is None else komi)
     words = text.replace(",", " ").split()

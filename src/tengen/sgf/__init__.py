@@ -38,7 +38,12 @@ __all__ = [
 
 
 def read_game(
-    source: bytes | str | os.PathLike[str], partial: bool = False, *, rules: str = "", komi: float | None = None
+    source: bytes | str | os.PathLike[str],
+    partial: bool = False,
+    *,
+    rules: str = "",
+    komi: float | None = None,
+    moves: int | None = None,
 ) -> tuple[Game, SgfInfo]:
     """Read the main line of a record and check it by the rules.
 
@@ -48,6 +53,7 @@ def read_game(
         rules: The rule set of a record that names none or an unknown one; empty to guess where it names none
             (`SgfInfo.rules_or_guess`).
         komi: The komi of a record without one; None to guess (`SgfInfo.komi_or_guess`).
+        moves: Read this many moves at most; what follows may be damaged or illegal. None for all.
 
     Returns:
         The game, and the game information as the record gives it, without guesses.
@@ -58,6 +64,8 @@ def read_game(
         OSError: The file cannot be read.
     """
     record = read_record(first_tree(source if isinstance(source, bytes) else Path(source).read_bytes()))
+    if moves is not None and len(record.moves) >= moves:
+        record = replace(record, moves=record.moves[:moves], problem=None)
     if record.problem and not partial:
         raise record.problem
     info = record.info
