@@ -18,7 +18,7 @@ def test_values_of_all_kinds_reach_the_settings():
             "useLcbForSelection": False,
             "nnRandomize": "True",
             "maxVisits": 300.0,
-            "maxTime": "1e20",
+            "maxTime": "7.5",
             "resignThreshold": -0.9,
             "reportAnalysisWinratesAs": "black",
         }
@@ -26,7 +26,7 @@ def test_values_of_all_kinds_reach_the_settings():
     params = changes.new_params(SearchParams(lcb_deviations=3))
     assert (params.c_puct, params.lcb, params.leaf_symmetry) == (0.9, False, "random")
     assert params.lcb_deviations == 3
-    assert changes.new_limits(Limits(playouts=7)) == Limits(visits=300, playouts=7, seconds=1e20)
+    assert changes.new_limits(Limits(playouts=7)) == Limits(visits=300, playouts=7, seconds=7.5)
     assert changes.new_style(Style()).resign_threshold == pytest.approx(0.05)
     assert changes.front == {"reportAnalysisWinratesAs": "BLACK"}
 
@@ -114,3 +114,9 @@ def test_the_table_names_fields_that_exist_once():
     assert not changes.unknown and not changes.ignored
     assert changes.new_params(SearchParams()) == SearchParams()
     assert changes.new_style(Style()) == Style()
+
+
+def test_katagos_word_for_no_limit_removes_a_limit():
+    none = {"maxVisits": 2**50, "maxPlayouts": str(2**50), "maxTime": "1e20"}
+    assert read_katago_params(none).new_limits(Limits(visits=3, playouts=4, seconds=5)) == Limits()
+    assert read_katago_params({"maxTime": 1e20}).new_limits(Limits(visits=3, seconds=5)) == Limits(visits=3)

@@ -14,7 +14,7 @@ from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
 from tengen.evaluators import BySizeEvaluator, UniformEvaluator
-from tengen.game import Game
+from tengen.game import BLACK, Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.session import GtpSession
 from tengen.gtp.streams import InputQueue
@@ -219,6 +219,7 @@ def test_every_setting_can_be_read_and_set_again() -> None:
     assert list(values) == names
     assert ask(session, "kata-set-params " + json.dumps(values)) == ""
     assert session.engine.params == SearchParams() and session.engine.style == Style()
+    assert session.limits_for(BLACK).visits == 400, "no limit is none, not a large number"
 
 
 def test_a_setting_changes_the_search() -> None:

@@ -92,7 +92,9 @@ class KatagoParam:
     to_katago: Callable[[Any], Any] = _same
 
 
-_COUNT = _integer(1, 2**50)
+_NO_COUNT = 2**50
+_NO_SECONDS = 1e20
+_COUNT = _integer(1, _NO_COUNT)
 _UNIT = _number(0, 1)
 
 
@@ -103,6 +105,18 @@ def _search(name: str, read: Read, field: str, *conversions: Callable[[Any], Any
 def _switch(value: float) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """A setting that KataGo turns on and off, and that is 0 or, by default, `value` here."""
     return lambda on: value if on else 0.0, lambda setting: setting > 0
+
+
+def _limit(name: str, read: Read, field: str, none: float) -> KatagoParam:
+    """A limit whose value from `none` up, KataGo's word for no limit, is None here."""
+    return KatagoParam(
+        name,
+        read,
+        "limits",
+        field,
+        lambda value: None if value >= none else value,
+        lambda limit: none if limit is None else limit,
+    )
 
 
 def _front(name: str, read: Read) -> KatagoParam:
@@ -193,9 +207,9 @@ _TABLE = (
     ),
     KatagoParam("resignConsecTurns", _integer(1, 100), "style", "resign_moves"),
     # Limits
-    KatagoParam("maxVisits", _COUNT, "limits", "visits"),
-    KatagoParam("maxPlayouts", _COUNT, "limits", "playouts"),
-    KatagoParam("maxTime", _number(0, 1e20), "limits", "seconds"),
+    _limit("maxVisits", _COUNT, "visits", _NO_COUNT),
+    _limit("maxPlayouts", _COUNT, "playouts", _NO_COUNT),
+    _limit("maxTime", _number(0, _NO_SECONDS), "seconds", _NO_SECONDS),
     # Front ends
     _front("ponderingEnabled", _boolean),
     _front("numSearchThreads", _integer(1, 4096)),
@@ -361,16 +375,16 @@ def katago_values(
 
     A limit that is not set has KataGo's word for none, a very large number.
     """
-    none = {"visits": 2**50, "playouts": 2**50, "seconds": 1e20}
     for name, param in KATAGO_PARAMS.items():
         match param.group:
             case "front" if name not in front:
                 continue
             case "front":
                 value = front[name]
+            case "search":
+                value = getattr(params, param.field)
+            case "style":
+                value = getattr(style, param.field)
             case "limits":
                 value = getattr(limits, param.field)
-                value = none[param.field] if value is None else value
-            case _:
-                value = getattr(params if param.group == "search" else style, param.field)
         yield name, param.to_katago(value)
