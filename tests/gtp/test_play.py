@@ -92,6 +92,25 @@ def test_a_move_out_of_turn_is_thought_about_for_its_color() -> None:
     assert position.to_play == BLACK and position.board[5, 3] == BLACK
 
 
+# White D1 would make a position again that the game has had. Without its history it is the best move.
+REPEATED = """
+b D3 w B4 b B1 w D4 b pass w A2 b A4 w C4 b A1 w E2 b B2 w D1 b D2 w A3 b B3 w D5 b E5 w A5 b C5 w C2 b C3 w A2
+b E4 w B5 b A3 w E3 b E5 w pass b A2 w E4 b C1 w E5 b E1
+"""
+
+
+@pytest.mark.parametrize("passes", [["w"], ["w", "b", "b"]])
+def test_a_move_out_of_turn_is_legal_in_the_game(passes: list[str]) -> None:
+    session = GtpSession(Engine(UniformEvaluator(), batch=1), Game(5, "tromp-taylor", komi=0))
+    words = [*REPEATED.split(), *(word for color in passes for word in (color, "pass"))]
+    for color, vertex in zip(words[::2], words[1::2], strict=True):
+        assert ask(session, f"play {color} {vertex}") == ""
+    board = session.game.board
+    assert session.game.legal_points(WHITE) == [session.game.point("C5")]
+    assert ask(session, "genmove w") in ("C5", "pass")
+    assert session.game.undo() and (session.game.board == board).all()
+
+
 def test_pondering_begins_after_an_own_move_only() -> None:
     session = session_of(FakeEngine(["E5", "D4"]), ponder=True)
     session.lines.put("genmove b")

@@ -13,7 +13,7 @@ from tengen.engine.count import Way
 from tengen.engine.levels import level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.positions import with_turn
+from tengen.engine.positions import resumed, with_turn
 from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
@@ -185,12 +185,22 @@ class GtpSession:
         started = self.now()
         self.lines.search_begins()
         wanted = {**self.overrides(color), **overrides}
-        self.engine.set_position(with_turn(self.game, color), restrictions=restrictions, overrides=wanted)
+        position = with_turn(self.game, color)
+        restrictions = (*restrictions, *self._bans(color, position))
+        self.engine.set_position(position, restrictions=restrictions, overrides=wanted)
         until = until or self.lines.stop_requested
         result = self.engine.think(self.limits_for(color), on_progress, until=until, every=every, cleanup=cleanup)
         if color in self.clocks:
             self.clocks[color] = self.clocks[color].spend(self.now() - started)
         return result
+
+    def _bans(self, color: int, position: Game) -> Sequence[MoveRestriction]:
+        """What superko forbids in the game and not in the position searched for it, which may have no history."""
+        if position is self.game and not position.is_over:
+            return ()
+        searched = resumed(position) if position.is_over else position
+        banned = set(searched.legal_points()) - set(self.game.legal_points(color))
+        return (MoveRestriction(color, sorted(banned)),) if banned else ()
 
     def after_command(self) -> None:
         """Ponder if the command made a move and no input is waiting."""
