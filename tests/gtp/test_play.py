@@ -124,6 +124,32 @@ def test_pondering_begins_after_an_own_move_only() -> None:
     assert engine.pondered == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        ("play w C3", False),
+        ("time_left w 60 0", False),
+        ("play w pass", True),
+        ("undo", True),
+        ("clear_board", True),
+        ("boardsize 13", True),
+        ("set_position b A1", True),
+        ("komi 0.5", True),
+        ("kata-set-rules japanese", True),
+        ("kata-set-param ponderingEnabled false", True),
+    ],
+)
+def test_pondering_ends_with_its_game(line: str, ends: bool) -> None:
+    session = session_of(ponder=True)
+    session.game.play("D4").play("E5").play("pass")
+    session.ponder_next = True
+    session.after_command()
+    engine = session.engine
+    assert isinstance(engine, FakeEngine) and (engine.pondered, engine.stopped) == (1, 0)
+    ask(session, line)
+    assert engine.stopped == ends
+
+
 def test_pondering_begins_when_the_move_of_a_search_is_played() -> None:
     session = session_of(FakeEngine(["E5", "D4"]), ponder=True)
     ask(session, "kata-search b")

@@ -17,7 +17,7 @@ from tengen.engine.limits import Budget, Limits
 from tengen.engine.mistakes import weaker_move
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
-from tengen.engine.positions import resumed
+from tengen.engine.positions import goes_on, resumed
 from tengen.engine.queue import Progress, SearchTask
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
@@ -142,7 +142,7 @@ class Engine:
             position = resumed(game) if game.is_over else game.copy()
             before = self._game
             self._take_settings(game.size, overrides)
-            if before is None or not _goes_on(before, position):
+            if before is None or not goes_on(before, position):
                 self._judge.forget()
             self._search.set_root(position, allow, avoid, restrictions)
             self._game, self._restricted = position, bool(allow or avoid or restrictions)
@@ -360,10 +360,3 @@ def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: in
 
 def _with_ownership(params: SearchParams) -> SearchParams:
     return params.model_copy(update={"ownership": True})
-
-
-def _goes_on(before: Game, now: Game) -> bool:
-    """Whether a game continues the earlier one."""
-    played = before.moves
-    same = (before.size, before.komi, before.setup_stones) == (now.size, now.komi, now.setup_stones)
-    return same and now.moves[: len(played)] == played

@@ -16,6 +16,13 @@ def with_turn(game: Game, color: int) -> Game:
     return game if game.to_play == color else from_stones(game, color)
 
 
+def goes_on(before: Game, now: Game) -> bool:
+    """Whether a game continues the earlier one, by the same rules and komi."""
+    starts = [(game.size, game.rules, game.komi, game.setup_stones) for game in (before, now)]
+    played = before.moves
+    return starts[0] == starts[1] and now.moves[: len(played)] == played
+
+
 def resumed(game: Game) -> Game:
     """A game that is over as one that goes on from its last position, with its history as far as that may be kept.
 

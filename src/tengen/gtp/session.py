@@ -13,7 +13,7 @@ from tengen.engine.count import Way
 from tengen.engine.levels import level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.positions import resumed, with_turn
+from tengen.engine.positions import goes_on, resumed, with_turn
 from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
@@ -121,6 +121,8 @@ class GtpSession:
     clocks: dict[int, Clock] = field(default_factory=dict)
     finished: bool = False
     ponder_next: bool = False
+    pondered: Game | None = None
+    """The game at which the engine ponders, or did until its last search."""
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
     human: HumanNetwork | None = None
@@ -203,8 +205,13 @@ class GtpSession:
         return (MoveRestriction(color, sorted(banned)),) if banned else ()
 
     def after_command(self) -> None:
-        """Ponder if the command made a move and no input is waiting."""
-        if self.ponder_next and self.front["ponderingEnabled"] and not self.finished and not self.lines.pending():
+        """Ponder if the command made a move and no input is waiting. Pondering ends when the game does not go on."""
+        enabled = self.front["ponderingEnabled"] and not self.game.is_over
+        if self.ponder_next and enabled and not self.finished and not self.lines.pending():
             self.engine.set_position(self.game, overrides=self.overrides(self.game.to_play))
             self.engine.ponder()
+            self.pondered = self.game.copy()
+        elif self.pondered is not None and not (enabled and goes_on(self.pondered, self.game)):
+            self.engine.stop()
+            self.pondered = None
         self.ponder_next = False
