@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
@@ -323,3 +324,16 @@ def test_a_level_sets_style_and_visits_on_every_board_size() -> None:
         expected = levels_on(size)[10]
         assert session.engine.style == expected.style
         assert session.limits_for(0).visits == expected.visits
+
+
+def test_what_a_setting_has_changed_outlives_the_next_game_of_a_level() -> None:
+    session = session_of(FakeEngine(style=Style(resign=False)), level=3)
+    ask(session, 'kata-set-params {"resignThreshold": -0.5, "resignConsecTurns": 2, "policy_floor": 0.02}')
+    for line in ("boardsize 19", "clear_board"):
+        ask(session, line)
+        changed = {"resign": False, "resign_threshold": 0.25, "resign_moves": 2, "policy_floor": 0.02}
+        assert session.engine.style == replace(levels_on(19)[2].style, **changed)
+        assert session.limits_for(BLACK).visits == levels_on(19)[2].visits
+    ask(session, "kata-set-param maxVisits 33")
+    ask(session, "boardsize 9")
+    assert session.limits_for(BLACK).visits == 33

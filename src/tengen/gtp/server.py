@@ -112,6 +112,9 @@ def _params(settings: Settings) -> SearchParams:
         raise RecipeError(f"--weaken {settings.weaken:g} needs a network; with --net none use few --visits")
     if settings.level is not None and settings.net != "default":
         raise RecipeError(f"--level {settings.level} needs the network default, with which the levels were measured")
+    for option in ("visits", "temperature", "weaken") if settings.level is not None else ():
+        if value := getattr(settings, option):
+            raise RecipeError(f"--{option} {value:g} and --level {settings.level}, which sets it: give one of them")
     if alone:
         params = playout_params(settings.playouts or "local")
     else:

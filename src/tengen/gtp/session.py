@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
-from tengen.engine.levels import level
+from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import goes_on, resumed, with_turn
@@ -123,6 +123,8 @@ class GtpSession:
     ponder_next: bool = False
     pondered: Game | None = None
     """The game at which the engine ponders, or did until its last search."""
+    played_level: Level | None = None
+    """The level of `options` on boards of the size that was set last."""
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
     human: HumanNetwork | None = None
@@ -145,12 +147,18 @@ class GtpSession:
         self._begin()
 
     def _begin(self) -> None:
-        """Tell the board size, and take style and visits of the level on it, if there is one."""
+        """Tell the board size, and take style and visits of the level on it, but where a setting has changed them."""
         self.options.on_size(self.game.size)
-        if self.options.level is not None:
-            found = level(self.game.size, self.options.level)
-            self.engine.style = replace(found.style, resign=self.engine.style.resign)
+        if self.options.level is None:
+            return
+        last, found = self.played_level, level(self.game.size, self.options.level)
+        style, visits = (Style(), None) if last is None else (last.style, last.visits)
+        now = {each.name: getattr(self.engine.style, each.name) for each in fields(Style)}
+        kept = {name: value for name, value in now.items() if value != getattr(style, name)}
+        self.engine.style = replace(found.style, **kept)
+        if self.options.limits.visits == visits:
             self.options = replace(self.options, limits=replace(self.options.limits, visits=found.visits))
+        self.played_level = found
 
     def limits_for(self, color: int) -> Limits:
         """The limits of a move of this color: those of the command line, and its clock."""
