@@ -182,6 +182,15 @@ def test_the_length_of_lines_is_that_of_the_query() -> None:
     assert query.settings.pv_length == 3
 
 
+@pytest.mark.parametrize("length", [1, 3])
+def test_the_length_of_a_line_is_without_its_first_move(length: int) -> None:
+    """KataGo's documentation: "maximum length of the PV to send in analysis (not including the first move)"."""
+    with Talk() as talk:
+        (answer,) = talk.ask(analysisPVLen=length, maxVisits=500, includePVVisits=True)
+        for field in ("pv", "pvVisits"):
+            assert max(len(info[field]) for info in answer["moveInfos"]) == length + 1
+
+
 def test_where_no_move_is_left_the_position_alone_is_evaluated() -> None:
     with Talk() as talk:
         (answer,) = talk.ask(allowMoves=[{"player": "B", "moves": [], "untilDepth": 1}], includePolicy=True)

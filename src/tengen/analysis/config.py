@@ -66,9 +66,10 @@ def _unquoted(value: str) -> str:
 class AnalysisSettings:
     """What a query has where it says nothing itself.
 
-    `perspective` is whose winrate, score and ownership are reported. `at_once` positions are searched side by side.
-    `warn_unused` warns of unknown fields of a query. `hide_history` hides the moves before a position from the network;
-    None does so for networks of KataGo. `front` has further settings by KataGo's names.
+    `perspective` is whose winrate, score and ownership are reported. `pv_length` moves follow the first of a principal
+    variation. `at_once` positions are searched side by side. `warn_unused` warns of unknown fields of a query.
+    `hide_history` hides the moves before a position from the network; None does so for networks of KataGo. `front` has
+    further settings by KataGo's names.
     """
 
     params: SearchParams

@@ -328,7 +328,7 @@ class AnalysisServer:
             every=query.every or 0.0,
             first=query.first,
             on_end=on_end,
-            pv_length=query.settings.pv_length,
+            pv_length=query.settings.pv_length + 1,  # KataGo's does not count the first move
         )
         try:
             return start(limits=query.settings.limits, restrictions=query.restrictions)
