@@ -22,7 +22,43 @@ def test_gtp_arguments_of_katago_become_ours(tmp_path: Path, capsys: pytest.Capt
     settings = "maxVisits=500 resignThreshold=-0.9 reportAnalysisWinratesAs=BLACK maxTime=2 allowResignation=false"
     assert "".join(f" --set {setting}" for setting in settings.split()) in options
     assert options.endswith(" --ponder --rules japanese --threads 2") and "oddity" not in options
-    assert "oddity" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "warning: settings without a meaning are ignored: oddity\nwithout effect in Tengen: numSearchThreads\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "without", "used"),
+    [
+        (
+            "gtp",
+            "humanSLChosenMoveProp delayMoveScale lagBuffer warnUnusedFields",
+            "maxVisits rules humanSLProfile komi",
+        ),
+        (
+            "analysis",
+            "humanSLChosenMoveProp delayMoveScale koRule",
+            "maxVisits reportAnalysisWinratesAs humanSLProfile",
+        ),
+    ],
+)
+def test_settings_without_effect_are_named(command: str, without: str, used: str, tmp_path: Path) -> None:
+    values = {"rules": "japanese", "reportAnalysisWinratesAs": "BLACK", "humanSLProfile": "rank_5k", "koRule": "SIMPLE"}
+    names = [*without.split(), *used.split()]
+    config = tmp_path / "some.cfg"
+    given = {name: values.get(name, "false" if name == "warnUnusedFields" else "1") for name in names}
+    config.write_text("".join(f"{name} = {value}\n" for name, value in given.items()))
+    done = subprocess.run(
+        [sys.executable, "-m", "tengen.cli.katago", command, "-model", "uniform", "-config", str(config)],
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=Path(__file__).parent.parent.parent / "src",
+    )
+    assert done.returncode == 0
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("without effect in Tengen: "))
+    assert set(line.partition(": ")[2].split(", ")) == set(without.split())
 
 
 def test_single_rules_and_a_forced_komi_are_options(tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from tengen.engine.katago_params import read_katago_params
+from tengen.engine.katago_params import KatagoChanges, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
@@ -16,6 +17,19 @@ Perspective = Literal["BLACK", "WHITE", "SIDETOMOVE"]
 
 DEFAULT_VISITS = 500
 MAX_INCLUDES = 10
+FRONT_SETTINGS = {
+    "reportAnalysisWinratesAs",
+    "analysisPVLen",
+    "numAnalysisThreads",
+    "warnUnusedFields",
+    "ignorePreRootHistory",
+    "analysisIgnorePreRootHistory",
+    "humanSLProfile",
+    "logAllRequests",
+    "logAllResponses",
+    "logErrorsAndWarnings",
+}
+"""The settings of this front end, by KataGo's names."""
 
 
 def read_config(path: Path, _depth: int = 0) -> dict[str, str]:
@@ -56,6 +70,14 @@ def read_overrides(texts: list[str]) -> dict[str, str]:
             raise RecipeError(f"-override-config {part!r}: NAME=VALUE expected, such as maxVisits=500")
         settings[name] = _unquoted(value)
     return settings
+
+
+def warn_of_unused(changes: KatagoChanges, used: Collection[str]) -> None:
+    """Print which settings change nothing where `used` are the settings of the front end."""
+    if changes.unknown:
+        print(f"warning: settings without a meaning are ignored: {', '.join(changes.unknown)}", file=sys.stderr)
+    if names := changes.without_effect(used):
+        print(f"without effect in Tengen: {', '.join(names)}", file=sys.stderr)
 
 
 def _unquoted(value: str) -> str:

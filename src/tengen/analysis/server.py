@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import tengen
-from tengen.analysis.config import AnalysisSettings, read_config, read_overrides
+from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
 from tengen.analysis.query import Query, QueryError, Turn, Warned, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
+from tengen.engine.katago_params import read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
@@ -117,9 +118,9 @@ def _settings(options: Options) -> AnalysisSettings:
     settings = AnalysisSettings.default()
     if options.preset is not None:
         settings = replace(settings, params=SearchParams.preset(options.preset))
-    settings, unknown = settings.changed(given | read_overrides(list(options.overrides)))
-    if unknown:
-        print(f"warning: settings without a meaning are ignored: {', '.join(unknown)}", file=sys.stderr)
+    given |= read_overrides(list(options.overrides))
+    settings, _ = settings.changed(given)
+    warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     return replace(settings, at_once=at_once, params=read_params(settings.params, options.params))
 

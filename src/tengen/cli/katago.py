@@ -65,7 +65,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
 
     Raises RecipeError for a value that is out of range, and for an unknown argument.
     """
-    from tengen.analysis.config import read_config, read_overrides
+    from tengen.analysis.config import read_config, read_overrides, warn_of_unused
     from tengen.engine.katago_params import KATAGO_PARAMS, read_katago_params
     from tengen.gtp.session import FRONT
     from tengen.rules import Rules
@@ -93,8 +93,6 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     if parts and "rules" in given:
         raise RecipeError(f"rules and {parts[0]} cannot both be set: give rules, or its parts alone")
     changes = read_katago_params(given)
-    if changes.unknown:
-        print(f"warning: settings without a meaning are ignored: {', '.join(changes.unknown)}", file=sys.stderr)
     options = ["--net", known.model, "--name", "KataGo"]  # front ends choose their commands by this name
     for name, value in given.items():
         if name in FRONT or (name in KATAGO_PARAMS and KATAGO_PARAMS[name].group != "front"):
@@ -107,6 +105,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         "ignoreGTPAndForceKomi": lambda komi: ["--komi", str(komi), "--force-komi"],
         "logFile": lambda file: ["--log", str(file)],
     }
+    warn_of_unused(changes, {*FRONT, *front, *_RULES})
     for name, make in front.items():
         if name in changes.front:
             options += make(changes.front[name])

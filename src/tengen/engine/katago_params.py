@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -334,6 +334,10 @@ class KatagoChanges:
 
     def new_limits(self, limits: Limits) -> Limits:
         return replace(limits, **self.limits)
+
+    def without_effect(self, used: Collection[str]) -> list[str]:
+        """The names that KataGo knows and that change nothing in a front end with these `used` settings of its own."""
+        return sorted({*self.ignored, *self.front} - set(used))
 
 
 def read_katago_params(settings: Mapping[str, object]) -> KatagoChanges:

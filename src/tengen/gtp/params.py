@@ -87,8 +87,8 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
         session.human.evaluator(profile)
     style = _weakened(changes.new_style(engine.style), settings)
     limits = changes.new_limits(session.options.limits)
-    if without_effect := [*changes.ignored, *(set(changes.front) - set(session.front))]:
-        logger.warning("without effect in Tengen: %s", ", ".join(sorted(without_effect)))
+    if without_effect := changes.without_effect(session.front):
+        logger.warning("without effect in Tengen: %s", ", ".join(without_effect))
     if params != engine.asked_params or params.model_fields_set != engine.asked_params.model_fields_set:
         engine.params = params
     engine.style = style
