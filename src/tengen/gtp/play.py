@@ -127,11 +127,7 @@ def time_settings(session: GtpSession, args: Arguments) -> str:
     """MAIN OVERTIME STONES: Canadian time. OVERTIME 0 is absolute time; OVERTIME above 0 with STONES 0 is no limit."""
     args.expect(3)
     main, period, stones = args.number(0), args.number(1), args.integer(2)
-    if (period > 0 and stones == 0) or main == period == 0:
-        _check_times(main, period, stones)
-        session.set_time(None)
-    else:
-        _start_clocks(session, _control("canadian" if period > 0 else "absolute", main, period, stones))
+    _start_clocks(session, _canadian(main, period, stones))
     return ""
 
 
@@ -139,7 +135,8 @@ def kgs_time_settings(session: GtpSession, args: Arguments) -> str:
     """KIND SECONDS ...: a kind of time with its arguments.
 
     none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN PERIOD STONES | fischer MAIN INCREMENT |
-    fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is none).
+    fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is none). byoyomi with PERIOD or PERIODS 0 is
+    absolute time; canadian is read as in `time_settings`.
     """
     args.expect(1, 5)
     kind = args.text(0).lower()
@@ -149,7 +146,9 @@ def kgs_time_settings(session: GtpSession, args: Arguments) -> str:
     args.expect(1 + len(names))
     values = {n: args.integer(i) if n == "count" else args.number(i) for i, n in enumerate(names, 1)}
     if kind == "none":
-        session.set_time(None)
+        _start_clocks(session, None)
+    elif kind == "canadian":
+        _start_clocks(session, _canadian(**values))
     else:
         _start_clocks(session, _control(kind, **values))
     return ""
@@ -175,17 +174,29 @@ def time_left(session: GtpSession, args: Arguments) -> str:
     return ""
 
 
-def _start_clocks(session: GtpSession, control: TimeControl) -> None:
-    """Start the clocks, and compile the network first: the clock must not pay for it."""
+def _start_clocks(session: GtpSession, control: TimeControl | None) -> None:
+    """Start the clocks, and compile the network first: the clock must not pay for it. None for no time limit."""
     session.set_time(control)
-    session.engine.warm_up(session.game.size)
+    if control is not None:
+        session.engine.warm_up(session.game.size)
+
+
+def _canadian(main: float, period: float, count: float) -> TimeControl | None:
+    """The time control of a Canadian period with so many stones; None for no time limit."""
+    _check_times(main, period, count)
+    if (period > 0 and count == 0) or main == period == 0:
+        return None
+    return _control("canadian" if period > 0 else "absolute", main, period, count)
 
 
 def _control(kind: str, main: float, period: float = 0, count: float = 0, **fischer: float) -> TimeControl:
+    _check_times(main, period, count)
     caps = {name: value for name in ("main_cap", "move_cap") if (value := fischer.get(name, -1)) >= 0}
     try:
         match kind:
             case "absolute":
+                return TimeControl.absolute(main)
+            case "byoyomi" if period == 0 or count == 0:
                 return TimeControl.absolute(main)
             case "byoyomi":
                 return TimeControl.byoyomi(main, period, int(count))
@@ -197,8 +208,8 @@ def _control(kind: str, main: float, period: float = 0, count: float = 0, **fisc
         raise GtpError(f"unacceptable time: {error}") from error
 
 
-def _check_times(main: float, period: float, stones: int) -> None:
-    if main < 0 or period < 0 or stones < 0:
+def _check_times(main: float, period: float, count: float) -> None:
+    if main < 0 or period < 0 or count < 0:
         raise GtpError("unacceptable time: numbers from 0 up expected")
 
 
