@@ -125,10 +125,30 @@ def test_points_off_the_board(point: int | str) -> None:
     assert game.moves == []
 
 
-@pytest.mark.parametrize("arguments", [{"size": 1}, {"size": MAX_SIZE + 1}, {"rules": "chess"}, {"komi": float("nan")}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"size": 1},
+        {"size": MAX_SIZE + 1},
+        {"rules": "chess"},
+        {"komi": float("nan")},
+        {"komi": float("-inf")},
+        {"komi": 1e300},
+        {"komi": 6.3},
+        {"komi": -0.25},
+    ],
+)
 def test_settings_out_of_range(arguments: dict[str, object]) -> None:
     with pytest.raises(RecipeError):
         Game(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_komi_that_is_not_possible_changes_nothing() -> None:
+    game = Game(9, komi=-6)
+    for komi in (6.3, float("inf"), float("nan")):
+        with pytest.raises(RecipeError, match="whole or half number"):
+            game.komi = komi
+    assert game.komi == -6
 
 
 def test_nothing_out_of_range_reaches_native_code() -> None:

@@ -57,7 +57,7 @@ class Game:
 
     def __init__(self, size: int = 19, rules: str | Rules = "chinese", komi: float = 7.5) -> None:
         try:
-            self._native = _native.Game(size, str(rules), komi)
+            self._native = _native.Game(size, str(rules), _checked_komi(komi))
         except ValueError as error:
             raise RecipeError(str(error)) from None
 
@@ -88,13 +88,13 @@ class Game:
 
     @property
     def komi(self) -> float:
-        """Points for White. Assign to change it; raises RecipeError for a value out of range."""
+        """Points for White. Assign to change it; raises RecipeError for a value that is no whole or half number."""
         return self._native.komi
 
     @komi.setter
     def komi(self, komi: float) -> None:
         try:
-            self._native.komi = komi
+            self._native.komi = _checked_komi(komi)
         except ValueError as error:
             raise RecipeError(str(error)) from None
 
@@ -399,3 +399,9 @@ class Game:
     def __repr__(self) -> str:
         text = f"{self.size}x{self.size}, {self._native.rules}, komi {self.komi:g}, {self._native.move_count} moves"
         return f"<Game {text}, {COLOR_NAMES[self.to_play]} to play>"
+
+
+def _checked_komi(komi: float) -> float:
+    if not float(2 * komi).is_integer():
+        raise ValueError(f"komi must be a whole or half number, not {komi:g}")
+    return komi

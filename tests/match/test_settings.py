@@ -137,6 +137,7 @@ def read(**fields: object) -> MatchSettings:
         ({"players": ["random", "random"], "games": 3}, "even number, not 3"),
         ({"players": ["random", "random"], "games": 0}, "games: .* 2"),
         ({"players": ["random", "random"], "shedule": "ladder"}, "unknown key 'shedule'; did you mean schedule"),
+        ({"players": ["random", "random"], "conditions": {"komi": 6.3}}, "komi: .*0.5"),
         ({"players": ["random", "random"], "conditions": {"kommi": 7}}, "unknown key .*did you mean komi"),
         ({"players": ["random", "random"], "conditions": {"rules": "house"}}, "house"),
         ({"players": ["random", "random"], "conditions": {"size": 1}}, "conditions.size"),

@@ -13,7 +13,7 @@ class GameConfig(Strict):
 
     size: int = key(9, "board size", ge=MIN_SIZE, le=MAX_SIZE)
     rules: str = key("tromp-taylor", "rule set")
-    komi: float = key(7.5, "komi in points", ge=-400, le=400)
+    komi: float = key(7.5, "komi in points", ge=-400, le=400, multiple_of=0.5)
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
     settle: bool = key(True, "a game ends when every point is pass-alive")
     pass_policy: Literal["free", "no-useful-move"] = key(
