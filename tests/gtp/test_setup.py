@@ -205,6 +205,11 @@ def test_a_record_is_loaded_up_to_a_move(tmp_path: Path) -> None:
         other = session_of()
         ask(other, f"loadsgf {path} {number}")
         assert len(other.game.moves) == moves
+    damaged = tmp_path / "damaged.sgf"
+    damaged.write_text("(;SZ[9]RU[chinese];B[ee];W[gg];W[ee];B[cc])")  # the third move is on a stone
+    other = session_of()
+    assert ask(other, f"loadsgf {damaged} 3") == "" and len(other.game.moves) == 2
+    assert "move 3" in ask(other, f"loadsgf {damaged} 4")
 
 
 def terms(session: GtpSession) -> tuple[str, float]:

@@ -235,14 +235,12 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     number = args.integer(len(words) - 1) if len(words) > 1 and words[-1].isdigit() else None
     name = " ".join(words[:-1] if number is not None else words)
     try:
-        game = _read(Path(name), session.game)
+        game = _read(Path(name), session.game, None if number is None else max(number - 1, 0))
     except (OSError, TengenError) as error:
         raise GtpError(f"cannot load file: {_reason(error)}") from error
     _check_network(session, game.size)
     if session.options.force_komi:
         game.komi = session.game.komi
-    while number is not None and len(game.moves) >= max(number, 1):
-        game.undo()
     session.new_game(game)
     return ""
 
@@ -260,13 +258,13 @@ def printsgf(session: GtpSession, args: Arguments) -> str:
     return ""
 
 
-def _read(path: Path, current: Game) -> Game:
-    """The game of a record, with the rules and komi of the current game where it has none."""
+def _read(path: Path, current: Game, moves: int | None) -> Game:
+    """The game of a record, at most so many moves, with the rules and komi of the current game where it has none."""
     record = path.read_bytes()
     try:
-        return read_game(record, rules=current.rules.text, komi=current.komi)[0]
+        return read_game(record, rules=current.rules.text, komi=current.komi, moves=moves)[0]
     except SgfError:
-        return read_game(record, komi=current.komi)[0]
+        return read_game(record, komi=current.komi, moves=moves)[0]
 
 
 def _reason(error: Exception) -> str:
