@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,6 +130,29 @@ def test_some_positions_of_each_game_are_spread_over_it(passing: Store, skip: bo
 def test_one_position_of_each_game_is_any_of_them(passing: Store) -> None:
     plies = [drawn(Sampler(passing, "all", positions_per_game=1, seed=seed))[28][1] for seed in range(400)]
     assert set(plies) == set(range(33)) and abs(np.mean(plies) - 16) < 1.5
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_positions_of_opponents_have_results_and_no_moves(store: Store, tmp_path: Path, skip: bool) -> None:
+    """All positions are drawn; where the opponent moves no policy is known."""
+    with StoreWriter(tmp_path / "own", rows_a_shard=3) as writer:
+        for number in range(8):
+            writer.add(replace(store.row(number), player=(None, 0, 1, 2)[number % 4]))
+    games = Store.open(tmp_path / "own")
+    sampler = Sampler(games, "all", batch_size=64, seed=3, skip_passes=skip, opponents=True, targets=True)
+    seen = []
+    for step in range(sampler.steps_per_epoch):
+        rows, batch = sampler.rows(step), sampler.batch(step)
+        expected = sampler.encode(rows)
+        assert batch.target is not None and expected.target is not None
+        assert np.array_equal(batch.value, expected.value, equal_nan=True)
+        for i, (game, ply) in enumerate(zip(rows.game.tolist(), rows.ply.tolist(), strict=True)):
+            own = ply in learned(games.row(game), skip)
+            assert batch.policy[i] == (expected.policy[i] if own else -1)
+            assert np.array_equal(batch.target[i], expected.target[i] * own)
+            seen.append((game, ply))
+    both = [(game, ply) for game, record in enumerate(games) for ply in learned(replace(record, player=2), skip)]
+    assert sorted(seen[: len(both)]) == both
 
 
 def test_a_validation_has_one_learned_move_of_each_game(passing: Store) -> None:

@@ -54,7 +54,8 @@ class Batch:
     mask: Floats
     """[B, H, W]: 1 on the board, 0 beyond."""
     policy: npt.NDArray[np.int64]
-    """[B]: policy index of the move that was played, 0 <= index < A; -1 at the end of a game."""
+    """[B]: policy index of the move that was played, 0 <= index < A; -1 where none is learned, as at the end of a
+    game."""
     value: Floats
     """[B]: 1 the side to move wins, -1 it loses, 0 a draw."""
     score: Floats

@@ -144,8 +144,9 @@ class Sampler:
         max_positions: Use so many positions, of as few games as possible, in the same order by hash.
         skip_passes: Leave out positions whose next move is a pass.
 
-    Of a game that an import has kept for one of its players (`GameRecord.player`), only the positions in which that
-    player moves are used.
+        opponents: Of a game that an import has kept for one of its players (`GameRecord.player`), use the positions in
+            which the opponent moves too, without a policy: a value learned where one player moves alone would take the
+            results of that player for those of the side to move. Without it such positions are left out.
 
     Raises StoreError when the split holds no position or fewer games or positions than asked for, NetworkError for an
     unknown plane set.
@@ -172,6 +173,7 @@ class Sampler:
         positions_per_game: int | None = None,
         max_positions: int | None = None,
         skip_passes: bool = False,
+        opponents: bool = False,
         part: tuple[int, int] = (0, 1),
     ) -> None:
         check_part(batch_size, part)
@@ -186,6 +188,7 @@ class Sampler:
         self.one_per_game = one_per_game
         self.vary_rules = vary_rules
         self.targets = targets
+        self.opponents = opponents
         # Moves of each game within `plies`, without those that are skipped, and the positions that are drawn of them.
         moves = self._moves_per_game()
         skipped = self._skipped_moves(skip_passes)
@@ -232,7 +235,14 @@ class Sampler:
 
     def batch(self, step: int) -> Batch:
         """Draw and encode batch number `step` >= 0."""
-        return self.encode(self.rows(step))
+        rows = self.rows(step)
+        batch = self.encode(rows)
+        if self.opponents:
+            hidden = self._moves_of_opponents(rows)
+            batch.policy[hidden] = -1
+            if batch.target is not None:
+                batch.target[hidden] = 0
+        return batch
 
     def rows(self, step: int) -> Rows:
         """Draw the positions of batch number `step` >= 0, not encoded."""
@@ -286,14 +296,14 @@ class Sampler:
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=komi_shift(komi))
 
     def _skipped_moves(self, passes: bool) -> tuple[Ints, Ints]:
-        """(game, number of the move within `plies`) of the other player's moves, and of `passes`, in order."""
+        """(game, number of the move within `plies`) of `passes`, and of moves of opponents, in order."""
         first, last = self.plies
         games, plies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # a store may be empty
         for shard, start in zip(self.store.shards, self.store.starts[:-1], strict=True):
             is_skipped = np.zeros(len(shard.moves), bool)
             if passes:
                 is_skipped |= _is_pass(shard.moves, np.repeat(shard.size, np.diff(shard.offsets)))
-            if np.isin(shard.player, (0, 1)).any():
+            if not self.opponents and np.isin(shard.player, (0, 1)).any():
                 is_skipped |= is_opponents(shard.moves, np.repeat(shard.player, np.diff(shard.offsets)))
             there = np.flatnonzero(is_skipped)
             row = np.searchsorted(shard.offsets, there, side="right") - 1
@@ -302,6 +312,16 @@ class Sampler:
         game, ply = np.concatenate(games).astype(np.int64), np.concatenate(plies).astype(np.int64)
         inside = (ply >= first) & (ply <= (np.inf if last is None else last))
         return game[inside], ply[inside] - first
+
+    def _moves_of_opponents(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Which of these positions are those of an opponent of the player that an import was asked for."""
+        found = np.zeros(len(rows.game), bool)
+        places = np.searchsorted(self.store.starts, rows.game, side="right") - 1
+        for place in np.unique(places).tolist():
+            shard, there = self.store.shards[place], np.flatnonzero(places == place)
+            row = rows.game[there] - self.store.starts[place]
+            found[there] = is_opponents(shard.moves[shard.offsets[row] + rows.ply[there]], shard.player[row])
+        return found
 
     def _moves_per_game(self) -> Ints:
         first, last = self.plies

@@ -99,7 +99,9 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         train = LabelSampler(store, **drawn, mix=TargetMix(**data.teacher.model_dump()))
     else:
         chosen = {name: getattr(data, name) for name in _CHOICE}
-        train = Sampler(store, **drawn, vary_rules=data.vary_rules, targets=move_targets, **chosen)
+        of_results = [name for name in ("value", "score", "ownership") if network.heads.has(name)]
+        opponents = any(getattr(training.losses, name) for name in of_results)
+        train = Sampler(store, **drawn, vary_rules=data.vary_rules, targets=move_targets, opponents=opponents, **chosen)
     every = data.validation_positions == "all"
     validates = partial(
         Sampler,
