@@ -533,6 +533,37 @@ def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: P
     perform(scene, GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)), library=GameLibrary(tmp_path / "games"))
 
 
+def test_a_game_that_cannot_be_kept_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise KeyError(4)
+
+    async def scene(page: Page) -> None:
+        told: list[str] = []
+        page._files._notify = told.append
+        monkeypatch.setattr(GameLibrary, "keep", fail)
+        page.wake_up()
+        page.refresh()
+        page.adopt(following := GameSession(GameSettings(size=5)))
+        assert page.session is following and len(told) == 1
+        page.close()
+        assert not page.is_connected
+
+    perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path))
+
+
+def test_after_a_take_back_in_the_editor_a_game_goes_on_before_the_move() -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        for point in (40, 41):
+            session.play(point)
+        press("edit")
+        press("take-back")
+        press("edit")
+        assert session.in_progress and session.game.moves == [(BLACK, 40)] and session.tip is session.node
+
+    perform(scene, GameSettings(size=9))
+
+
 def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
     async def scene(page: Page) -> None:
         session = page.session

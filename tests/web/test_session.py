@@ -118,6 +118,17 @@ def test_take_back_in_the_middle_of_a_line_keeps_what_follows() -> None:
     assert session.place == 1 and len(session.tree) == 4
 
 
+def test_a_move_that_is_taken_back_in_an_analysis_is_no_longer_where_the_game_goes_on() -> None:
+    session = GameSession(GameSettings(size=9))
+    for point in (40, 41, 42, 43):
+        session.play(point)
+    session.analyze()
+    assert session.take_back() and session.tip is session.node and session.tip in session.tree
+    session.step(-1)
+    session.go_on()
+    assert session.in_progress and session.tip.point == 42
+
+
 def test_looking_back_does_not_set_off_the_engine() -> None:
     session = GameSession(GameSettings(size=9))
     session.click(40)

@@ -280,6 +280,10 @@ class GameTree:
         """Nodes in all, the root included."""
         return len(self._nodes)
 
+    def __contains__(self, node: GameNode) -> bool:
+        """Whether the tree still holds a node."""
+        return self._nodes.get(node.id) is node
+
     @classmethod
     def of_game(cls, game: Game, info: SgfInfo | None = None, *, moves: bool = True) -> GameTree:
         """The tree of a played game, a single line; its root alone without `moves`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from io import BytesIO
 
@@ -15,6 +16,8 @@ from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import choose_game
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession
+
+logger = logging.getLogger(__name__)
 
 
 class GameFiles:
@@ -37,15 +40,25 @@ class GameFiles:
         self._refused = False
 
     def keep(self, final: bool = False) -> None:
-        """Write the game to the library if it has changed, with `final` in any case; a refusal is reported once."""
+        """Write the game to the library if it has changed, with `final` in any case; a failure is reported once.
+
+        Raises nothing: a page goes on, and is closed, whatever becomes of the file.
+        """
         if self._library is None:
             return
         try:
             self._library.keep(self._session(), self._tab() or "", final)
         except TengenError as error:
+            self._refuse(str(error))
+        except Exception:
             if not self._refused:
-                self._refused = True
-                self._notify(str(error))
+                logger.exception("the game cannot be kept")
+            self._refuse(_("the game cannot be kept: the server log has the reason"))
+
+    def _refuse(self, message: str) -> None:
+        if not self._refused:
+            self._refused = True
+            self._notify(message)
 
     async def open(self, data: bytes, before: GameSession | None = None) -> None:
         """Show a record; of a collection the game that the person chooses.

@@ -186,9 +186,9 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "spent": [(number[node], seconds) for node, seconds in session.spent.items() if node in number],
         "left": [(one.main, one.period, one.count) for one in left],
         "live": session.live,
-        "tip": number[session.tip.id],
+        "tip": number.get(session.tip.id, 0),
         "ended": number.get(session.ended_at.id) if session.ended_at else None,
-        "shown": number[session.node.id],
+        "shown": number.get(session.node.id, 0),
         "tab": tab,
     }
 

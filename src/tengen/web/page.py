@@ -412,7 +412,10 @@ class Page:
             self._changed()
 
     def _take_back(self) -> None:
+        goes_on = self.session.tip is self._left
         if self.session.take_back():
+            if goes_on:
+                self._left = self.session.tip
             self._changed()
 
     def _resign_game(self) -> None:

@@ -188,7 +188,7 @@ class HistoryPanel:
             self._drawn, self._cells = drawn, tree_layout(session.tree, session.grades())
         self._tree.show(self._cells, session.node.id)
         self._node = session.node
-        if self._written is not None and session.tree.get(self._written.id) is not self._written:
+        if self._written is not None and self._written not in session.tree:
             self._written = None
         if self._written is None:
             self._show_comment(session.node)

@@ -233,9 +233,7 @@ class GameSession:
         if self.review is None:
             return []
         worst = [move for color in (0, 1) for move in self.review.mistakes(color)]
-        return sorted(
-            (move for move in worst if self.tree.get(move.node.id) is move.node), key=lambda move: move.number
-        )
+        return sorted((move for move in worst if move.node in self.tree), key=lambda move: move.number)
 
     def grades(self) -> dict[int, int]:
         """The class of the loss (`ReviewedMove.grade`) of every reviewed move, by the id of its node."""
@@ -324,7 +322,7 @@ class GameSession:
             self.tree.remove(leaving)
             leaving = above
         self._show(target)
-        if self.live:
+        if self.live or self.tip not in self.tree:
             self._set_tip()
         return True
 
@@ -386,9 +384,9 @@ class GameSession:
 
     def show_again(self, node: GameNode | None) -> None:
         """Show a node after an edit of the tree, or the place that is left of the game where it is gone."""
-        known = self.tree.get(self.node.id) is self.node
-        self._show(node or (self.node if known else self.tree.root))
-        if self.tree.get(self.tip.id) is not self.tip:
+        wanted = node or self.node
+        self._show(wanted if wanted in self.tree else self.tree.root)
+        if self.tip not in self.tree:
             self.live = False
             self._set_tip()
 
