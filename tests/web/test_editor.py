@@ -94,6 +94,35 @@ def test_a_move_that_was_played_after_an_edit_stays_when_it_is_undone() -> None:
     assert {child.point for child in session.tree.root.children[0].children} == {22, 60, 0}
 
 
+def test_the_edits_of_a_move_that_is_taken_back_are_not_undone() -> None:
+    session, editor = opened()
+    session.seek(0)
+    editor.comment("kept until it is undone")
+    session.play(0)
+    session.play(1)
+    editor.comment("of a move")
+    editor.apply(Tool.CIRCLE, 5)
+    editor.undo()
+    assert session.take_back() and not session.history.can_redo
+    editor.undo()
+    assert session.node is session.tree.root and not session.node.comment and not session.history.can_undo
+    editor.redo()
+    assert session.node.comment and not session.history.can_redo
+    session.seek(1)
+    session.play(50)
+    assert session.node in session.tree and b"[ff]" in session.to_sgf()
+
+
+def test_the_order_of_variations_is_undone_after_a_take_back() -> None:
+    session, editor = opened(place=1)
+    for point in (0, 1):
+        session.play(point)
+    editor.promote()
+    session.take_back()
+    editor.undo()
+    assert session.node in session.tree and [child.point for child in session.tree.root.children[0].children][0] == 22
+
+
 def test_the_first_position_cannot_be_removed() -> None:
     _, editor = opened()
     with pytest.raises(TengenError, match="first"):

@@ -33,8 +33,8 @@ class _Edit:
 class EditHistory:
     """The last 500 edits of a tree. Moves and nodes that were added or removed otherwise in between stay so.
 
-    An edit that changed the encoding of the tree, or was made before that, cannot be undone. Every edit of a position,
-    undone and redone ones too, drops its analysis.
+    An edit that changed the encoding of the tree, or was made before that, cannot be undone. An edit of a node that was
+    removed otherwise is dropped. Every edit of a position, undone and redone ones too, drops its analysis.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -84,6 +84,8 @@ class EditHistory:
         return self._move(self._undone, self._done, back=False)
 
     def _usable(self, edits: list[_Edit]) -> bool:
+        while edits and not all(node in self._tree for node, _, _ in edits[-1].states):
+            edits.pop()
         return bool(edits) and edits[-1].charset == self._tree.charset
 
     def _move(self, source: list[_Edit], target: list[_Edit], back: bool) -> GameNode | None:
@@ -95,7 +97,8 @@ class EditHistory:
         self._drop_analyses(edit.states)
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
         added = [child for old, new in changes for child in new.children if child not in old.children]
-        return added[0] if added else edit.shown
+        shown = edit.shown if edit.shown in self._tree else edit.states[0][0]
+        return added[0] if added else shown
 
     def _drop_analyses(self, states: list[tuple[GameNode, _NodeState, _NodeState]]) -> None:
         for node, before, after in states:
