@@ -24,7 +24,7 @@ def test_a_score_becomes_a_result_and_words(score: float, result: str, words: st
         ("W+T", "White wins on time"),
         ("B+F", "Black wins by forfeit"),
         ("B+", "Black wins"),
-        ("Void", "Void"),
+        ("Void", "The game has no result"),
     ],
 )
 def test_other_results_in_words(result: str, words: str) -> None:

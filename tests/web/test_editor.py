@@ -120,7 +120,7 @@ def test_the_order_of_variations_is_undone_after_a_take_back() -> None:
     editor.promote()
     session.take_back()
     editor.undo()
-    assert session.node in session.tree and [child.point for child in session.tree.root.children[0].children][0] == 22
+    assert session.node in session.tree and session.tree.root.children[0].children[0].point == 22
 
 
 def test_the_first_position_cannot_be_removed() -> None:

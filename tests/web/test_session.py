@@ -6,6 +6,7 @@ import random
 import time
 
 import pytest
+from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 from web_engine import FakeEngine
 from web_records import BRANCHED
 
@@ -17,7 +18,7 @@ from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameTree, read_tree
 from tengen.web.clock import GameClock
 from tengen.web.panels import hint
-from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing, level_of_visits
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, Player, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
@@ -188,6 +189,21 @@ def test_nothing_is_agreed_before_the_dead_stones_are_counted() -> None:
     session.begin_count([8])
     assert session.status() == "White wins by 9.5 as counted" and "accept" in hint(session, paused=False)
     assert session.agree() == "W+9.5"
+
+
+@pytest.mark.parametrize("players", [facing(DEFAULT_ENGINE, BLACK), (DEFAULT_ENGINE, DEFAULT_ENGINE), PEOPLE])
+def test_a_long_cycle_ends_the_game_without_result_and_without_a_count(players: tuple[Player, Player]) -> None:
+    settings = GameSettings(size=9, rules="japanese", players=players)
+    session = GameSession(settings, start=Game.from_diagram(TRIPLE_KO, "japanese"))
+    for point in TRIPLE_KO_CYCLE * 2:
+        assert session.phase is Phase.PLAYING
+        session.play(session.game.point(point))
+    assert session.game.ending == "long cycle"
+    assert session.phase is Phase.OVER and session.result == "Void" and not session.live
+    assert b"RE[Void]" in session.to_sgf()
+    session.result, session.ended_at = "W+R", session.tree.root  # as of a record in whose variation it is
+    assert session.phase is Phase.OVER and session.ending == "Void" and not session.may_play
+    assert session.take_back() and session.result == "W+R"
 
 
 def test_toggling_an_empty_point_or_rubbish_changes_nothing() -> None:

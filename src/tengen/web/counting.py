@@ -72,6 +72,8 @@ def in_words(result: str) -> str:
     """A result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
     if result in ("0", "Draw", "draw"):
         return _("The game is a draw")
+    if result == "Void":
+        return _("The game has no result")
     winner = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
     if winner is None or result[1:2] != "+":
         return result

@@ -265,8 +265,9 @@ def hint(session: GameSession, paused: bool, failure: str = "") -> str:
 def notice(session: GameSession) -> str:
     """What the board says for some seconds over its lower edge: a pass, the end of the game."""
     if session.phase is Phase.OVER:
-        resigned = session.result.endswith("+R") and NAMES["WB".index(session.result[0])]
-        return _("{color} resigns", color=_(resigned)) if resigned else in_words(session.result)
+        result = session.ending
+        resigned = result.endswith("+R") and NAMES["WB".index(result[0])]
+        return _("{color} resigns", color=_(resigned)) if resigned else in_words(result)
     return session.last_move() if session.node.point == session.game.size**2 else ""
 
 

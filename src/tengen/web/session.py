@@ -24,7 +24,8 @@ from tengen.web.view import BoardView
 
 
 class Phase(StrEnum):
-    """The state of the shown position: moves may follow, dead stones are marked, or the result is settled."""
+    """The state of the shown position: moves may follow, dead stones are marked, or the result is settled; a position
+    without result by the rules is over without a count."""
 
     PLAYING = "playing"
     COUNTING = "counting"
@@ -154,9 +155,16 @@ class GameSession:
     @property
     def phase(self) -> Phase:
         """Whether the shown position is being played, counted, or is the one at which the game was settled."""
-        if self.result and self.ended_at is self.node:
+        if self._shows_end or self.game.is_no_result:
             return Phase.OVER
         return Phase.COUNTING if self.game.is_over else Phase.PLAYING
+
+    @property
+    def ending(self) -> str:
+        """The result with which the shown position is over, as SGF writes it; empty where it is not."""
+        if self._shows_end:
+            return self.result
+        return self.game.result() if self.game.is_no_result else ""
 
     @property
     def line(self) -> list[GameNode]:
@@ -202,7 +210,7 @@ class GameSession:
     def status(self) -> str:
         """One line for people: whose turn it is, or how the game ended."""
         if self.phase is Phase.OVER:
-            return in_words(self.result)
+            return in_words(self.ending)
         if self.phase is Phase.COUNTING and not self.counted:
             return _("Counting …")
         if self.phase is Phase.COUNTING:
@@ -271,6 +279,8 @@ class GameSession:
                 self._write_clock(color)
         if self.live:
             self._set_tip()
+            if self.game.is_no_result:
+                self.settle(self.game.result())
         return self.node
 
     def click(self, point: object, now: float = 0.0) -> GameNode:
@@ -304,7 +314,7 @@ class GameSession:
         Moves of a record stay: there it goes back alone. A loss on time, or a person's resignation, is taken back
         alone too. After a resignation of the engine the person's last move goes, since the engine would resign again.
         """
-        ended = self.phase is Phase.OVER and self.ended_here
+        ended = self._shows_end and self.ended_here
         if ended and (self._resigned_by_person or self.result.endswith("+T")):
             self._reopen()
             return True
@@ -469,6 +479,11 @@ class GameSession:
             self.node.set_text("BW"[color] + "L", f"{max(0.0, left.period if left.in_overtime else left.main):.1f}")
             if left.in_overtime:
                 self.node.set_text("O" + "BW"[color], str(left.count))
+
+    @property
+    def _shows_end(self) -> bool:
+        """Whether the position is shown at which the result was reached."""
+        return bool(self.result) and self.ended_at is self.node
 
     @property
     def _resigned_by_person(self) -> bool:
