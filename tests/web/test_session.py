@@ -287,6 +287,18 @@ def test_a_record_is_played_on_and_its_result_stays_until_the_new_one() -> None:
     assert b"RE[B+R]" in session.to_sgf()
 
 
+def test_a_game_goes_on_by_the_moves_that_led_to_the_earlier_result() -> None:
+    session, _ = open_record(b"(;SZ[9]KM[7]RE[B+R];B[ee];W[cc];B[gg])")
+    session.seek(2)
+    session.play_on(facing(level_of_visits(1), BLACK))
+    session.click(60)
+    assert len(session.tree) == 4 and session.engine_to_move and session.result == "B+R"
+    session.play(10)
+    assert session.may_click
+    session.resign()
+    assert session.result == "W+R" and session.phase is Phase.OVER
+
+
 def test_no_game_goes_on_after_its_last_pass() -> None:
     session = played_out()
     session.begin_count([])

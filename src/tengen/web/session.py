@@ -279,6 +279,8 @@ class GameSession:
                 self._write_clock(color)
         if self.live:
             self._set_tip()
+            if self.ended_at is self.node:  # the game goes on where an earlier one has ended
+                self.ended_at = None
             if self.game.is_no_result:
                 self.settle(self.game.result())
         return self.node
