@@ -10,7 +10,7 @@ import pytest
 from web_engine import FakeEngine, FakeEngines, perform, until
 
 from tengen.engine import Count, Engine, Limits, SearchResult
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, TengenError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import positions_of
@@ -122,6 +122,26 @@ def test_no_stone_is_dead_where_the_rules_count_what_stands(rules: str, dead: se
         assert session.dead == {8} - dead, "a person may say otherwise"
 
     perform(scene, GameSettings(size=7, players=PEOPLE, rules=rules))
+
+
+def test_a_look_at_another_finished_position_does_not_end_the_game() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session, _ = open_record(b"(;SZ[9]KM[7];B[ee];W[cc];B[];W[])")
+        end = session.line[-1]
+        controller.new_session(session)
+        session.seek(1)
+        session.play_on((level_of_visits(5), level_of_visits(5)))
+        controller.wake()
+        await until(lambda: session.tip.depth > 2)
+        session.goto(end.id)
+        controller.wake()
+        await until(lambda: session.counted)
+        await asyncio.sleep(0.05)
+        assert session.live and not session.result and session.phase is Phase.COUNTING
+        with pytest.raises(TengenError):
+            session.agree()
+
+    perform(scene, GameSettings(size=9))
 
 
 def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None:

@@ -321,7 +321,7 @@ class EngineController:
         if dead is None or gone:
             return True
         session.begin_count(dead)
-        if session.mode is Mode.WATCH:
+        if session.mode is Mode.WATCH and session.may_agree:
             session.agree()
         self._changed()
         await self._unless_woken(self._compare_counts(session, session.score))

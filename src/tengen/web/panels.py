@@ -139,7 +139,7 @@ class StatusPanel:
         self._games.set_visibility(bool(before or after))
         self._games.set_text(_("Game {n} of {all}", n=len(before) + 1, all=len(before) + 1 + len(after)))
         self._counting.set_visibility(phase is Phase.COUNTING)
-        self._agree.set_visibility(session.counted)
+        self._agree.set_visibility(session.may_agree)
         self._resign.set_visibility(mode is Mode.PLAY)
         self._pass.set_visibility(session.may_click)
         self._take_back.set_visibility(mode is not Mode.WATCH)
@@ -250,8 +250,10 @@ class EditPanel:
 
 def hint(session: GameSession, paused: bool, failure: str = "") -> str:
     """The line below the status: what a person can do now, or the last move."""
-    if session.phase is Phase.COUNTING:
-        return _("Tap a group to mark it dead or alive, then accept.") if session.counted else ""
+    if session.may_agree:
+        return _("Tap a group to mark it dead or alive, then accept.")
+    if session.phase is Phase.COUNTING and not session.counted:
+        return ""
     if paused and session.engine_to_move:
         return sentence(failure) if failure else _("The engine is paused.")
     if session.phase is Phase.OVER:

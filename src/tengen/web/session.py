@@ -449,12 +449,20 @@ class GameSession:
         dead = self.dead
         self._dead[self.node.position_key] = dead - group if checked in dead else dead | group
 
+    @property
+    def may_agree(self) -> bool:
+        """Whether the count of the shown position can end the game: in a game with an engine only where it goes on."""
+        here = self.mode is Mode.ANALYZE or self.node is self.tip
+        return self.phase is Phase.COUNTING and self.counted and here
+
     def agree(self) -> str:
         """End the game with the count as marked; returns the result as SGF writes it."""
         if self.phase is not Phase.COUNTING:
             raise TengenError(_("the game is counted after both sides have passed"))
         if not self.counted:
             raise TengenError(_("the count is not finished yet"))
+        if not self.may_agree:
+            raise TengenError(_("The game goes on at move {move}.", move=self.tip.move_number))
         self.settle(score_result(self.score))
         return self.result
 
