@@ -114,6 +114,27 @@ def test_a_large_game_is_not_written_with_every_change(tmp_path: Path, monkeypat
         assert (f"C[{comment}]".encode() in path.read_bytes()) == is_written
 
 
+def test_moves_of_a_record_are_not_taken_back_after_it_was_opened_again(tmp_path: Path) -> None:
+    session, _ = open_record(b"(;SZ[9]KM[7];B[aa];W[bb];B[cc];W[dd])")
+    session.seek(4)
+    session.play_on(facing(level_of_visits(1), BLACK))
+    session.play(40)
+    session.play(41)
+    GameLibrary(tmp_path).keep(session)
+    again = reopened(tmp_path)
+    for _ in range(2):
+        assert again.take_back()
+    assert [node.point for node in again.line[1:]] == [0, 10, 20, 30] and again.place == 2
+
+
+def test_a_result_stays_in_the_tree_when_a_finished_game_was_opened_again(tmp_path: Path) -> None:
+    session = played()
+    session.resign()
+    GameLibrary(tmp_path).keep(session)
+    again = reopened(tmp_path)
+    assert again.take_back() and again.ended_at in again.tree and len(again.tree) == 4
+
+
 def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_path: Path) -> None:
     library = GameLibrary(tmp_path)
     first, second = played(), played()

@@ -25,7 +25,7 @@ from tengen.web.language import _
 from tengen.web.players import player_of
 from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings
+from tengen.web.settings import GameSettings, Mode
 
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
@@ -185,6 +185,7 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "clock": str(settings.clock) if clock else "",
         "spent": [(number[node], seconds) for node, seconds in session.spent.items() if node in number],
         "left": [(one.main, one.period, one.count) for one in left],
+        "played": sorted(number[node] for node in session.played if node in number),
         "live": session.live,
         "tip": number.get(session.tip.id, 0),
         "ended": number.get(session.ended_at.id) if session.ended_at else None,
@@ -215,7 +216,10 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
             session.ended_at = tree.get(state["ended"])
         spent = [(tree.get(number), float(seconds)) for number, seconds in state["spent"]]
         session.spent = {node.id: seconds for node, seconds in spent if node is not None}
-        session.resume(settings, state["live"] is True, tip, shown, state["left"])
+        goes_on = state["live"] is True and settings.mode is not Mode.ANALYZE
+        known = state.get("played", range(len(tree)) if goes_on else ())  # older files do not say
+        played = {node.id for number in known if (node := tree.get(number)) is not None}
+        session.resume(settings, state["live"] is True, tip, shown, state["left"], played)
         session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
     except (KeyError, TypeError, ValueError, IndexError, TengenError):

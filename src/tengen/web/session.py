@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -67,7 +67,8 @@ class GameSession:
         self.ended_here = False
         self.spent: dict[int, float] = {}
         """Seconds of the moves that were played here on a clock, by the id of their node."""
-        self._played: set[int] = set()  # nodes of moves that may be taken back; those of a record stay
+        self.played: set[int] = set()
+        """The ids of the nodes whose moves were played here and may be taken back; those of a record stay."""
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._set_tip()
         if tree is None and settings.clock:
@@ -138,15 +139,21 @@ class GameSession:
         self.live = True
 
     def resume(
-        self, settings: GameSettings, live: bool, tip: GameNode, shown: GameNode, left: Sequence[Sequence[float]]
+        self,
+        settings: GameSettings,
+        live: bool,
+        tip: GameNode,
+        shown: GameNode,
+        left: Sequence[Sequence[float]],
+        played: Collection[int],
     ) -> None:
-        """Continue a game that was kept as a record: its settings, where it goes on, and what its clocks had left."""
+        """Continue a game that was kept as a record: its settings, where it goes on, what its clocks had left, and the
+        ids of the nodes that were played here."""
         self.settings = settings
         self._show(tip)
         self._set_tip()
         self.live = live
-        if live and settings.mode is not Mode.ANALYZE:
-            self._played = {node.id for node in self.tree.walk()}
+        self.played = set(played)
         self.clock = GameClock(settings.clock, left) if settings.clock else None
         self._show(shown)
 
@@ -273,7 +280,7 @@ class GameSession:
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
         if len(self.tree) > nodes:
-            self._played.add(self.node.id)
+            self.played.add(self.node.id)
             if spent is not None:
                 self.spent[self.node.id] = spent
                 self._write_clock(color)
@@ -339,8 +346,9 @@ class GameSession:
         return True
 
     def may_remove(self, node: GameNode) -> bool:
-        """Whether taking back the move of a node removes it: it was played here, and nothing follows."""
-        return node.id in self._played and not node.variations
+        """Whether taking back the move of a node removes it: it was played here, nothing follows, and no result was
+        reached there."""
+        return node.id in self.played and not node.variations and node is not self.ended_at
 
     def tick(self, now: float) -> bool:
         """Run the clock of the side to move where the game goes on. True when its time has just run out.
