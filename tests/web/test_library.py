@@ -12,6 +12,7 @@ from tengen.engine import TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, WHITE
 from tengen.sgf import read_game
+from tengen.web.editor import Editor, Tool
 from tengen.web.library import STATE, GameLibrary
 from tengen.web.players import facing, level_of_visits
 from tengen.web.records import open_record, record_file_name
@@ -98,6 +99,20 @@ def test_only_changes_are_written_and_an_untouched_board_is_not(tmp_path: Path) 
     session.node.comment = "hm"
     library.keep(session)
     assert path.stat().st_mtime > 1 and b"C[hm]" in path.read_bytes()
+
+
+def test_a_position_that_is_set_up_on_the_empty_board_is_kept(tmp_path: Path) -> None:
+    for number, session in enumerate((GameSession(GameSettings(size=9)), open_record(b"(;SZ[9]AB[aa][bb])")[0]), 1):
+        library = GameLibrary(tmp_path / str(number))
+        if number == 1:
+            Editor(session).apply(Tool.BLACK, 0)
+            Editor(session).apply(Tool.BLACK, 10)
+        library.keep(session)
+        assert reopened(library.folder).view().stones[0:11:10] == "XX"
+    undone = GameSession(GameSettings(size=9))
+    Editor(undone).apply(Tool.CIRCLE, 0)
+    Editor(undone).undo()
+    assert undone.untouched
 
 
 def test_a_large_game_is_not_written_with_every_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

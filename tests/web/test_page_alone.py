@@ -585,6 +585,20 @@ def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
     perform(scene, GameSettings(size=9))
 
 
+def test_another_language_replaces_no_position_that_was_set_up() -> None:
+    async def scene(page: Page) -> None:
+        before = page.session
+        page._choose_language("ja")
+        assert (empty := page.session) is not before, "its record names the players"
+        press("edit")
+        page._tapped(40)
+        press("edit")
+        page._choose_language("en")
+        assert page.session is empty and empty.live and empty.view().stones[40] == "X"
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_after_the_editor_the_clock_of_the_side_to_move_runs(now: list[float]) -> None:
 
     async def scene(page: Page) -> None:

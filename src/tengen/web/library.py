@@ -81,7 +81,7 @@ class GameLibrary:
         self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
 
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
-        """Write a game if it has changed; one without a move or a comment has no file.
+        """Write a game if it has changed; a new one has no file before its first move or edit.
 
         A large game, which takes long to write, may wait for a later call. With `final` it is written also
         where only another position is shown or a clock has run. `tab` is the browser tab that shows the game. Raises
@@ -96,7 +96,7 @@ class GameLibrary:
         taken = session in self._written and session not in self._files  # another session goes on with the game
         if (unchanged and (taken or not final)) or (waits and not final):
             return
-        if session not in self._files and len(session.tree) == 1 and not session.tree.root.comment:
+        if session not in self._files and session.untouched:
             return
         data = session.to_sgf()
         state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"

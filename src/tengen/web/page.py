@@ -521,7 +521,7 @@ class Page:
     def _choose_language(self, chosen: Language) -> None:
         self._preferences.language = chosen
         use(chosen)
-        if len(self.session.tree) == 1 and self.session.live:  # its record names the players
+        if self.session.untouched and self.session.live:  # its record names the players
             self.adopt(GameSession(self._opponents.translated(self.session.settings)))
         with self._board:
             ui.run_javascript(self._preferences.reload_script())

@@ -74,6 +74,7 @@ class GameSession:
         if tree is None and settings.clock:
             for name, text in time_properties(settings.clock).items():
                 self.tree.root.set_text(name, text)
+        self._fresh = dict(self.tree.root.properties) if tree is None else None
 
     # Records
 
@@ -172,6 +173,11 @@ class GameSession:
         if self._shows_end:
             return self.result
         return self.game.result() if self.game.is_no_result else ""
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the game is as its settings made it: nothing was played or edited, and it is no record."""
+        return len(self.tree) == 1 and self.tree.root.properties == self._fresh
 
     @property
     def line(self) -> list[GameNode]:
