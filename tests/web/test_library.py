@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -216,6 +217,32 @@ def test_what_the_disk_refuses_is_an_error_of_words(tmp_path: Path) -> None:
     library.remove(game)
     with pytest.raises(SgfError):
         library.load(game)
+
+
+def test_a_full_disk_leaves_no_empty_files_and_is_tried_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+
+    def full(path: Path, data: bytes) -> None:
+        written.append(path)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    now = [1000.0]
+    monkeypatch.setattr("tengen.web.library.time", SimpleNamespace(monotonic=lambda: now[0]))
+    library, session = GameLibrary(tmp_path), played()
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "write_bytes", full)
+        with pytest.raises(TengenError, match="No space"):
+            library.keep(session)
+        assert list(tmp_path.iterdir()) == [] and library.recent() == []
+        for _ in range(20):
+            now[0] += 0.2
+            library.keep(session)
+        assert len(written) == 1
+    now[0] += 2
+    library.keep(session)
+    assert [path.name for path in tmp_path.iterdir()] == [record_file_name(session)]
 
 
 def test_a_game_of_a_collection_is_kept_with_the_others_in_one_file(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import time
 import weakref
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -30,9 +31,9 @@ from tengen.web.settings import GameSettings, Mode
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
 MAX_LISTED = 40
-LARGE_NODES, LARGE_BYTES, LARGE_SECONDS = 2_000, 200_000, 5.0
+LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
-half a second."""
+half a second. So is a game that the disk has refused."""
 _STATE = re.compile(rb"\b" + STATE.encode() + rb"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
 
 
@@ -77,13 +78,13 @@ class GameLibrary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
-        self._last: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
+        self._next: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
         self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
 
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
         """Write a game if it has changed; a new one has no file before its first move or edit.
 
-        A large game, which takes long to write, may wait for a later call. With `final` it is written also
+        A large game, which takes long to write, may wait for a later call, and so does one after a refusal of the disk. With `final` it is written also
         where only another position is shown or a clock has run. `tab` is the browser tab that shows the game. Raises
         TengenError where the disk refuses.
         """
@@ -91,7 +92,7 @@ class GameLibrary:
         now = time.monotonic()
         before, after = session.others
         large = len(session.tree) > LARGE_NODES or sum(map(len, (*before, *after))) > LARGE_BYTES
-        waits = large and now < self._last.get(session, -math.inf) + LARGE_SECONDS
+        waits = now < self._next.get(session, -math.inf)
         unchanged = self._written.get(session) == stamp
         taken = session in self._written and session not in self._files  # another session goes on with the game
         if (unchanged and (taken or not final)) or (waits and not final):
@@ -101,18 +102,22 @@ class GameLibrary:
         data = session.to_sgf()
         state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
         at = data.index(b";") + 1
+        path = None
         try:
             path = self._files.get(session) or self._new_file(session, b"\n".join((*before, data, *after)))
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(b"\n".join((*before, data[:at] + state + data[at:], *after)))
         except OSError as error:
+            self._next[session] = now + WAIT_SECONDS
+            if path is not None and session not in self._files:
+                _remove_empty(path)
             reason = error.strerror or error
             raise TengenError(
                 _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=reason)
             ) from error
         self._files[session] = path
         self._written[session] = (session.tree.version, *stamp[1:])  # to_sgf may have written the result
-        self._last[session] = now
+        self._next[session] = now + WAIT_SECONDS if large else now
 
     def recent(self, limit: int = MAX_LISTED) -> list[KeptGame]:
         """The games that changed last, the newest first."""
@@ -224,6 +229,13 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
     except (KeyError, TypeError, ValueError, IndexError, TengenError):
         session.seek(0)
+
+
+def _remove_empty(path: Path) -> None:
+    """Remove a new name, to which nothing could be written."""
+    with suppress(OSError):
+        if not path.stat().st_size:
+            path.unlink()
 
 
 def _changed(path: Path) -> float:
