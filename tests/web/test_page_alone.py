@@ -664,6 +664,35 @@ def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkey
     perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path / "games"))
 
 
+def test_a_kept_collection_that_is_opened_as_a_file_goes_on_with_the_chosen_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def choose(games: list[bytes]) -> int | None:
+        return chosen
+
+    monkeypatch.setattr("tengen.web.files.choose_game", choose)
+    chosen = 0
+
+    async def scene(page: Page) -> None:
+        nonlocal chosen
+        await page.open_record(b"(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea]C[(;TENGEN[{}\\]];B[bb])")
+        page.session.play(80)
+        page.refresh()
+        (path,) = tmp_path.iterdir()
+        chosen = 1
+        await page.open_record(path.read_bytes())
+        page.session.play(79)
+        page.refresh()
+        (path,) = set(tmp_path.iterdir()) - {path}
+        library = GameLibrary(tmp_path)
+        (game,) = [game for game in library.recent() if game.path == path]
+        again = library.load(game)
+        assert again.names[0] == "Bea" and game.title.startswith("Bea") and again.node.point == 79
+        assert [b"TENGEN" in text for text in again.collection()] == [False, True], "a comment stays"
+
+    perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path))
+
+
 def test_a_review_outlives_a_lost_connection() -> None:
     async def scene(page: Page) -> None:
         for point in (40, 41):

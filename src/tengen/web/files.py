@@ -12,7 +12,7 @@ from tengen.errors import SgfError, TengenError
 from tengen.sgf import read_tree, split_trees
 from tengen.web.dialog import ask
 from tengen.web.language import _
-from tengen.web.library import GameLibrary, KeptGame
+from tengen.web.library import GameLibrary, KeptGame, without_state
 from tengen.web.open_dialog import choose_game
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession
@@ -65,11 +65,11 @@ class GameFiles:
 
         `before` is the game of the same collection that is left: the file of it goes on with the new one.
         """
-        games = list(split_trees(BytesIO(data)))
+        games = [without_state(text) for text in split_trees(BytesIO(data))]
         index = await choose_game(games) if len(games) > 1 else 0
         if index is None:
             return
-        text = games[index] if len(games) > 1 else data
+        text = games[index] if games else data
         try:
             session, problems = open_record(text, await _ask_handicap(text))
         except SgfError as error:

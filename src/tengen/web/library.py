@@ -34,7 +34,10 @@ MAX_LISTED = 40
 LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
 half a second. So is a game that the disk has refused."""
-_STATE = re.compile(rb"\b" + STATE.encode() + rb"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
+_TEXT = rb"[^\]\\]*+(?:\\.[^\]\\]*+)*+"
+_PROPERTY = rb"\s*+[A-Za-z]++(?:\s*+\[" + _TEXT + rb"\])++"
+_STATE = re.compile(rb"(\(\s*;(?:" + _PROPERTY + rb")*?)\s*" + STATE.encode() + rb"\s*\[(" + _TEXT + rb")\]", re.DOTALL)
+"""The state in the root of a game, with all of its text before."""
 
 
 def games_folder() -> Path:
@@ -84,9 +87,9 @@ class GameLibrary:
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
         """Write a game if it has changed; a new one has no file before its first move or edit.
 
-        A large game, which takes long to write, may wait for a later call, and so does one after a refusal of the disk. With `final` it is written also
-        where only another position is shown or a clock has run. `tab` is the browser tab that shows the game. Raises
-        TengenError where the disk refuses.
+        A large game, which takes long to write, may wait for a later call, and so does one after a refusal of the disk.
+        With `final` it is written also where only another position is shown or a clock has run. `tab` is the browser
+        tab that shows the game. Raises TengenError where the disk refuses.
         """
         stamp = (session.tree.version, session.result, session.settings, session.live, session.tip.id, tab)
         now = time.monotonic()
@@ -104,7 +107,7 @@ class GameLibrary:
         at = data.index(b";") + 1
         path = None
         try:
-            path = self._files.get(session) or self._new_file(session, b"\n".join((*before, data, *after)))
+            path = self._files.get(session) or self._new_file(session, b"\n".join(session.collection()))
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(b"\n".join((*before, data[:at] + state + data[at:], *after)))
         except OSError as error:
@@ -136,9 +139,9 @@ class GameLibrary:
         except OSError as error:
             raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
         games = list(split_trees(BytesIO(data)))
-        index = next((at for at, text in enumerate(games) if _STATE.search(text)), 0)
-        text = games[index] if len(games) > 1 else data
-        session, _ = open_record(_STATE.sub(b"", text, count=1), fixed_handicap=False)
+        index = next((at for at, text in enumerate(games) if _STATE.match(text)), 0)
+        games = [without_state(text) for text in games]
+        session, _ = open_record(games[index] if games else data, fixed_handicap=False)
         session.others = games[:index], games[index + 1 :]
         _resume(session, _state_in(game.path))
         for other in [other for other, path in self._files.items() if path == game.path]:
@@ -163,15 +166,23 @@ class GameLibrary:
         """A file that no other session has: a new one, or one with the same record, which was opened again."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem, number = Path(record_file_name(session)).stem, 1
+        games = list(split_trees(BytesIO(data)))
         while True:
             path = self.folder / f"{stem}{f' ({number})' if number > 1 else ''}.sgf"
             try:
                 path.open("xb").close()  # no other server takes the name
             except FileExistsError:
-                if path in self._files.values() or _STATE.sub(b"", path.read_bytes(), count=1) != data:
+                there = [without_state(text) for text in split_trees(BytesIO(path.read_bytes()))]
+                if path in self._files.values() or there != games:
                     number += 1
                     continue
             return path
+
+
+def without_state(text: bytes) -> bytes:
+    """The text of a game without what the page keeps beside it: a kept file may be opened as any record."""
+    found = _STATE.match(text)
+    return found[1] + text[found.end() :] if found else text
 
 
 def _state(session: GameSession, tab: str) -> dict[str, Any]:
@@ -202,8 +213,8 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
 def _state_in(path: Path) -> dict[str, Any]:
     """The state in a kept file, empty where there is none that can be read."""
     try:
-        found = _STATE.search(path.read_bytes())
-        state = json.loads(text_of({STATE: [found[1]]}, STATE, "utf-8")) if found else {}
+        found = next(filter(None, map(_STATE.match, split_trees(BytesIO(path.read_bytes())))), None)
+        state = json.loads(text_of({STATE: [found[2]]}, STATE, "utf-8")) if found else {}
     except (OSError, ValueError):
         return {}
     return state if isinstance(state, dict) else {}
