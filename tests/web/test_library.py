@@ -198,6 +198,17 @@ def test_recent_games_are_listed_newest_first(tmp_path: Path) -> None:
     assert library.recent() == listed[1:]
 
 
+def test_a_deleted_game_comes_back_with_its_next_change_alone(tmp_path: Path) -> None:
+    library, session = GameLibrary(tmp_path), played()
+    library.keep(session)
+    library.remove(library.recent()[0])
+    library.keep(session, final=True)
+    assert library.recent() == []
+    session.play(70)
+    library.keep(session)
+    assert len(library.recent()) == 1
+
+
 @pytest.mark.parametrize(
     "state", ["", f"{STATE}[]", f"{STATE}[7]", STATE + '[{"tip": 99, "mode": "chess"\\]]', "XX[1]"]
 )

@@ -97,7 +97,7 @@ class GameLibrary:
         large = len(session.tree) > LARGE_NODES or sum(map(len, (*before, *after))) > LARGE_BYTES
         waits = now < self._next.get(session, -math.inf)
         unchanged = self._written.get(session) == stamp
-        taken = session in self._written and session not in self._files  # another session goes on with the game
+        taken = session in self._written and session not in self._files  # by another session, or deleted
         if (unchanged and (taken or not final)) or (waits and not final):
             return
         if session not in self._files and session.untouched:
@@ -144,8 +144,7 @@ class GameLibrary:
         session, _ = open_record(games[index] if games else data, fixed_handicap=False)
         session.others = games[:index], games[index + 1 :]
         _resume(session, _state_in(game.path))
-        for other in [other for other, path in self._files.items() if path == game.path]:
-            del self._files[other]
+        self._forget(game.path)
         self._files[session] = game.path
         return session
 
@@ -159,8 +158,14 @@ class GameLibrary:
         return {path for session, path in self._files.items() if session in sessions}
 
     def remove(self, game: KeptGame) -> None:
-        """Delete a kept game."""
+        """Delete a kept game; a page that shows it writes it again with its next change."""
         game.path.unlink(missing_ok=True)
+        self._forget(game.path)
+
+    def _forget(self, path: Path) -> None:
+        """Let the sessions of a file take another one when they change."""
+        for session in [session for session, known in self._files.items() if known == path]:
+            del self._files[session]
 
     def _new_file(self, session: GameSession, data: bytes) -> Path:
         """A file that no other session has: a new one, or one with the same record, which was opened again."""
