@@ -125,6 +125,29 @@ def test_a_program_that_hangs_holds_nothing_up(monkeypatch: pytest.MonkeyPatch, 
     perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("hangs", move_seconds=600))
 
 
+def test_a_hint_does_not_end_the_move_that_a_program_thinks_about(
+    monkeypatch: pytest.MonkeyPatch, offspring: Offspring
+) -> None:
+    monkeypatch.setattr(programs, "UNWANTED_SECONDS", 0.1)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        await until(offspring.alive)
+        (process,) = offspring.alive()
+        session.click(40)
+        controller.wake()
+        await until(lambda: controller.activity == "thinking")
+        for _ in range(2):
+            await asyncio.sleep(0.3)
+            controller.teacher.ask_hint()
+            controller.wake()
+            await until(lambda: controller.teacher.hint_at(session.node) is not None)
+        await until(lambda: len(session.game.moves) == 2)
+        assert offspring.alive() == [process] and session.game.moves[1] == (WHITE, 81) and messages == []
+
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("late"))
+
+
 def test_a_start_that_hangs_is_told_and_can_be_cancelled(offspring: Offspring) -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session

@@ -37,6 +37,7 @@ class ProgramThread:
         self._begun: object = None  # what the program was sent at the start of its game
         self._answer: tuple[object, ProgramMove] | None = None
         self._running: Future[Any] | None = None
+        self._asked: object = None  # the position whose move the running task finds; None for another task
         self._starting: Future[GtpProgram] | None = None
 
     @property
@@ -52,10 +53,11 @@ class ProgramThread:
         await asyncio.wrap_future(self._starting)
 
     async def choose(self, game: Game, control: TimeControl | None, clock: Clock | None) -> ProgramMove:
-        """The program's move; the same again where the same position is asked about next."""
+        """The program's move; the same again where the same position is asked about next. So is a move that it still
+        thinks about: the task goes on."""
 
         def choose() -> ProgramMove:
-            program, position = self._ready(copy, control), (self._begun, copy.moves)
+            program = self._ready(copy, control)
             if self._answer is None or self._answer[0] != position:
                 self._answer = None
                 move = program.choose(copy, clock)
@@ -65,7 +67,10 @@ class ProgramThread:
             return self._answer[1]
 
         copy = game.copy()
-        return await self._run(choose)
+        position = _start(copy, control), copy.moves
+        if self._running is None or self._running.done() or self._asked != position:
+            return await self._run(choose, position)
+        return await asyncio.wrap_future(self._running)
 
     async def score(self, game: Game, control: TimeControl | None) -> float | None:
         """Black's points minus White's as the program counts; None where it cannot count."""
@@ -81,15 +86,15 @@ class ProgramThread:
         self._pool.submit(self._end)
         self._pool.shutdown(wait=False)
 
-    async def _run(self, task: Callable[[], T]) -> T:
+    async def _run(self, task: Callable[[], T], asked: object = None) -> T:
         before = self._running
         if before is not None and not before.done():
             with suppress(Exception):  # whatever comes of it
                 await asyncio.wait_for(asyncio.wrap_future(before), UNWANTED_SECONDS)
             if not before.done() and self._client is not None:
                 self._client.kill()
-        self._running = running = self._pool.submit(task)
-        return await asyncio.wrap_future(running)
+        self._running, self._asked = self._pool.submit(task), asked
+        return await asyncio.wrap_future(self._running)
 
     def _ready(self, game: Game, control: TimeControl | None) -> GtpProgram:
         """The program with this game begun."""
@@ -101,7 +106,7 @@ class ProgramThread:
                 self._program, self._begun = GtpProgram(self.settings, self._process_runs), None
             finally:
                 self._start_begun = None
-        begun = game.size, game.rules.text, game.komi, game.setup_stones, game.first_to_play, control
+        begun = _start(game, control)
         if self._begun != begun:
             self._begun = None
             self._program.start_game(game, control=control)
@@ -117,3 +122,8 @@ class ProgramThread:
         if self._program is not None:
             self._program.close()
             self._program = None
+
+
+def _start(game: Game, control: TimeControl | None) -> object:
+    """What a program is sent at the start of a game."""
+    return game.size, game.rules.text, game.komi, game.setup_stones, game.first_to_play, control
