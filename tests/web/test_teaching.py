@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
 from web_engine import FakeEngine, FakeEngines, until
 
+from tengen.engine import Limits, SearchResult
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.players import DEFAULT_ENGINE
@@ -18,19 +20,19 @@ from tengen.web.teaching import TEACHING_VISITS
 Scene = Callable[[EngineController, FakeEngine], Awaitable[None]]
 
 
-def perform(scene: Scene, settings: GameSettings | None = None) -> None:
+def perform(scene: Scene, settings: GameSettings | None = None, engine: FakeEngine | None = None) -> None:
     """The fake engine holds every position 2.5 points better for the side to move: each move loses 5."""
-    engine = FakeEngine(script=[40, 41, 42])
+    played_by = engine or FakeEngine(script=[40, 41, 42])
 
     async def run() -> None:
-        thread = EngineThread(lambda network: engine)
+        thread = EngineThread(lambda network: played_by)
         controller = EngineController(
             GameSession(settings or GameSettings(size=9)), thread, lambda: None, pytest.fail,
             FakeEngines(), min_seconds=0,
         )  # fmt: skip
         task = asyncio.create_task(controller.run())
         try:
-            await asyncio.wait_for(scene(controller, engine), 10)
+            await asyncio.wait_for(scene(controller, played_by), 10)
         finally:
             task.cancel()
             thread.close()
@@ -41,6 +43,28 @@ def perform(scene: Scene, settings: GameSettings | None = None) -> None:
 def play(controller: EngineController, point: int) -> None:
     controller.session.click(point)
     controller.wake()
+
+
+def test_the_clock_of_the_engine_stands_still_while_the_teacher_judges() -> None:
+    going_on = threading.Event()
+
+    class Slow(FakeEngine):
+        def think(self, limits: Limits, *args: object, **more: object) -> SearchResult:
+            if limits.visits == TEACHING_VISITS:
+                self.searches.append((0, limits))
+                assert going_on.wait(10)
+            return super().think(limits, *args, **more)  # type: ignore[arg-type]
+
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        controller.teacher.on, controller.teacher.threshold = True, 1000.0
+        play(controller, 0)
+        await until(lambda: engine.searches)
+        assert controller.session.engine_to_move and controller.holds_clock
+        going_on.set()
+        await until(lambda: len(controller.session.game.moves) == 2)
+        assert not controller.holds_clock
+
+    perform(scene, engine=Slow())
 
 
 def test_a_move_that_loses_points_holds_the_engine_back_until_it_is_kept() -> None:

@@ -85,12 +85,13 @@ class EngineController:
 
     @property
     def holds_clock(self) -> bool:
-        """Whether no time runs: the person reads a warning, or the engine to move is paused, or its program starts."""
+        """Whether no time runs: the person reads a warning, or the engine to move waits for the teacher, is paused, or
+        its program starts."""
         if self.teacher.warning is not None:
             return True
         paused = self.paused and self.activity != "thinking"  # a paused engine may play one move
         starting = self.start_seconds(self.session.game.to_play) is not None
-        return self.session.engine_to_move and (paused or starting)
+        return self.session.engine_to_move and (paused or starting or self.activity == "teaching")
 
     def set_analysis(self, settings: AnalysisSettings) -> None:
         """Change how positions are searched for the person. Another network begins anew."""
