@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from agreement import Pair
 from data_pipeline.plain_batch import equal, turn
@@ -23,6 +24,7 @@ from tengen.data import FeatureContext, PythonPlaneSet, Rows, Sampler, Store
 from tengen.data.planes import (
     PLANE_SETS,
     NativePlaneSet,
+    NativeSearch,
     PlaneSet,
     encode_game,
     plane_set,
@@ -214,6 +216,14 @@ def test_features_of_moves(store: Store) -> None:
         assert f.was_pass(1) == (game.moves[-1][1] == game.size**2)
 
 
+def gathered(planes: PlaneSet, native: NativeSearch, *arguments: np.ndarray | int) -> int | None:
+    """None where the plane set fails."""
+    try:
+        return planes.gather(native, *arguments)
+    except ValueError:
+        return None
+
+
 def searched(planes: PlaneSet, pool: bool) -> tuple[list[np.ndarray], list[list[int]]]:
     """The positions that searches of three games on boards of two sizes ask for, and the visits of their roots."""
     params = _native.SearchParams()
@@ -229,7 +239,8 @@ def searched(planes: PlaneSet, pool: bool) -> tuple[list[np.ndarray], list[list[
     for _ in range(12):
         shapes = (len(planes.planes), edge, edge), (len(planes.scalars),), (edge, edge)
         arrays = [np.zeros((rows, *shape), np.float32) for shape in shapes]
-        count = planes.gather(native, *arrays, limit)
+        while (count := gathered(planes, native, *arrays, limit)) is None:
+            pass
         seen += [array[:count] for array in arrays]
         stones, opponent = (arrays[0][:, planes.planes.index(name)] for name in ("own_0", "opponent_0"))
         policy = np.full((rows, edge * edge + 1), 0.02, np.float32)
@@ -246,6 +257,22 @@ def test_a_search_takes_a_python_set_as_a_native_one(pool: bool) -> None:
     assert len(native) == len(python) and sum(map(len, native)) > 90
     for wanted, got in zip(native, python, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_a_search_goes_on_after_a_python_set_that_failed(pool: bool) -> None:
+    """The positions that it was to write are found again."""
+    calls = 0
+
+    def failing(context: FeatureContext) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+        nonlocal calls
+        calls += 1
+        if calls % 40 == 7:
+            raise ValueError("failed")
+        return features(context)
+
+    failing_set = PythonPlaneSet("failing", INPUTS.planes, INPUTS.scalars, failing)
+    assert searched(failing_set, pool)[1] == searched(INPUTS, pool)[1] and calls > 47
 
 
 def test_a_registered_set_is_found_by_its_name(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,13 +163,17 @@ class PythonPlaneSet(PlaneSet):
         self._write(FeatureContext(native, ranks=rank_codes(ranks)), points[0], mask, planes, scalars)
 
     def gather(self, search: NativeSearch, planes: Floats, scalars: Floats, mask: Floats, *limits: Any) -> int:
-        """Let the search record its positions, then write them one by one."""
+        """Let the search record its positions, then write them one by one; when `features` fails it forgets them."""
         edge, recorder = mask.shape[-1], _native.PositionRecorder()
         points, numbers = np.empty((len(mask), 1, edge, edge), np.float32), np.empty((len(mask), 1), np.float32)
         count = search.gather(recorder, points, numbers, mask, *limits)
         contexts = recorder.take()
-        for i in range(count):
-            self._write(contexts[int(numbers[i, 0])], points[i, 0], mask[i], planes[i], scalars[i])
+        try:
+            for i in range(count):
+                self._write(contexts[int(numbers[i, 0])], points[i, 0], mask[i], planes[i], scalars[i])
+        except BaseException:
+            search.forget_waiting()
+            raise
         return count
 
     def _write(self, context: FeatureContext, points: Floats, mask: Floats, planes: Floats, scalars: Floats) -> None:
