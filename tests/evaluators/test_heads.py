@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from torch import Tensor, nn
 
 from tengen.data.planes import plane_set
 from tengen.evaluators import (
@@ -23,7 +24,9 @@ from tengen.evaluators.evaluation import evaluation_from_outputs
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.torch import TorchEvaluator
 from tengen.game import Game
+from tengen.networks import NetOutput
 
 WIDTHS = len(plane_set("tengen").planes), len(plane_set("tengen").scalars)
 
@@ -85,6 +88,20 @@ def test_wrappers_keep_what_is_absent_absent(
     assert (wrapped.has_pass, wrapped.has_score, wrapped.has_ownership) == (False, False, False)
     found = wrapped.evaluate([Game(9), Game(9).play("C3")])
     assert found.score is None and found.ownership is None and not found.policy[:, -1].any()
+
+
+class PointsAlone(nn.Module):
+    """A policy without pass, and nothing else."""
+
+    def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> NetOutput:
+        return NetOutput(planes.sum(1).flatten(1))
+
+
+@pytest.mark.parametrize("wrap", [CachedEvaluator, SymmetricEvaluator])
+def test_wrappers_lack_what_a_module_turns_out_to_lack(wrap: Callable[[BatchEvaluator], BatchEvaluator]) -> None:
+    wrapped = TorchEvaluator(PointsAlone(), name="points", device="cpu").wrapped(wrap)
+    wrapped.evaluate([Game(5)])
+    assert not any((wrapped.has_pass, wrapped.has_value, wrapped.has_score, wrapped.has_ownership))
 
 
 def test_values_of_every_kind() -> None:

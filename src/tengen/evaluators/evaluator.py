@@ -156,9 +156,26 @@ class WrappingEvaluator(BatchEvaluator):
         self.inner = inner
         self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
         self.advice = inner.advice
-        self.has_pass, self.has_value = inner.has_pass, inner.has_value
-        self.has_score, self.has_ownership = inner.has_score, inner.has_ownership
         self.has_optimism = inner.has_optimism
+
+    # An evaluator may learn with its first evaluation what it has.
+
+    @property
+    def has_pass(self) -> bool:  # type: ignore[override]
+        """That of the evaluator within, as the others here."""
+        return self.inner.has_pass
+
+    @property
+    def has_value(self) -> bool:  # type: ignore[override]
+        return self.inner.has_value
+
+    @property
+    def has_score(self) -> bool:  # type: ignore[override]
+        return self.inner.has_score
+
+    @property
+    def has_ownership(self) -> bool:  # type: ignore[override]
+        return self.inner.has_ownership
 
     @property
     def policy_optimism(self) -> float:
