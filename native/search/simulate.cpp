@@ -145,8 +145,10 @@ void Search::examine_leaf(Simulation& sim) {
         const auto depth = static_cast<int>(sim.line.size());
         if (!is_root && depth < restricted_depth_)
             std::erase_if(sim.moves, [&](Point p) { return !permits(depth, sim.game.to_play(), p); });
-        if (params_.pass_policy == PassPolicy::no_legal_move && !is_root && sim.moves.size() > 1)
-            sim.moves.pop_back();  // pass is the last
+        // The pass is the last, unless a restriction took it.
+        if (params_.pass_policy == PassPolicy::no_legal_move && !is_root && sim.moves.size() > 1 &&
+            sim.moves.back() == sim.game.board().pass())
+            sim.moves.pop_back();
     }
     if (prior_policy_ && !sim.below_expand_threshold) {
         sim.playouts.shuffle(sim.moves);  // moves of equal weight are tried in random order

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_answers import Noise
+from known_answers import Noise, Scripted
 
 from tengen.coords import to_gtp
 from tengen.engine.params import SearchParams
@@ -56,6 +56,18 @@ def test_allowed_moves_are_the_only_ones_of_their_player() -> None:
     assert replies and replies <= words
     assert {line[0] for line in lines(search)} - words
     assert {line[3] for line in lines(search) if len(line) > 3} <= words
+
+
+def test_a_pass_that_is_forbidden_twice_takes_no_other_move() -> None:
+    search = TreeSearch(Scripted(), SearchParams(pass_policy="no-legal-move"), 4)
+    search.set_root(Game(3), restrictions=[MoveRestriction(WHITE, (9,), 3)])
+    search.run(400)
+    points = {to_gtp(p, 3) for p in range(9)}
+    replies: dict[str, set[str]] = {}
+    for line in lines(search):
+        if len(line) == 2 and line[0] in points:
+            replies.setdefault(line[0], set()).add(line[1])
+    assert replies == {first: points - {first} for first in points}
 
 
 def test_a_restriction_of_the_root_is_that_of_avoid() -> None:
