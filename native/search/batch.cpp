@@ -17,6 +17,10 @@ bool finite(std::span<const float> values) {
     return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
+// Positions that wait do not know each other's values, which costs a small tree the most: visits of a tree that counts
+// by weights for each position of a batch.
+constexpr std::uint32_t kVisitsPerPosition = 16;
+
 std::span<const float> part(std::span<const float> column, std::size_t width, std::size_t first, std::size_t count) {
     return column.empty() ? column : column.subspan(first * width, count * width);
 }
@@ -62,6 +66,8 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
     game();
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
     if (root_visits() >= kMaxVisits) return 0;
+    if (params_.is_weighted())
+        limit = std::min(limit, static_cast<int>(std::max(root_visits() / kVisitsPerPosition, 1u)));
     for (; refresh_ > 0 && waiting() < limit; --refresh_) {
         waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
         visit(waiting() - 1, *game_);

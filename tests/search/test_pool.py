@@ -99,6 +99,19 @@ def test_a_game_in_a_pool_finds_what_it_finds_alone(
     assert one_thread == told
 
 
+def test_small_trees_have_small_batches_with_katagos_selection_as_they_have_alone() -> None:
+    params = SearchParams.preset("katago")
+    pool = SearchPool(Checksum(), params, 2, batch_per_game=8, threads=2)
+    alone = [TreeSearch(Checksum(), params, 8, seed=i) for i in range(2)]
+    for i, search in enumerate(alone):
+        pool.set_root(i, start(i, (7, 5)))
+        search.set_root(start(i, (7, 5)))
+        search.run(150)
+    pool.run(150)
+    for i, search in enumerate(alone):
+        assert story(pool[i], pool[i].choose()) == story(search, search.choose())
+
+
 def test_limits_say_how_far_each_game_goes() -> None:
     pool = SearchPool(UniformEvaluator(), games=4, batch_per_game=3)
     for i in (0, 1, 3):

@@ -204,7 +204,6 @@ def new_inputs(network: BatchEvaluator, rows: int, edge: int) -> InputBatch:
 MOST_THREADS = 1024
 # A search by playouts alone looks up this often, in seconds.
 _SLICE = 0.02
-_VISITS_PER_POSITION = 16  # that a tree has for each position of a batch, with KataGo's selection
 _ENDLESS = 1 << 40
 _MOST_PLANNED = (1 << 31) - 1
 
@@ -276,7 +275,8 @@ class TreeSearch(SearchView):
         """Run one batch of simulations, at most `limit`; returns the number of positions that were evaluated.
 
         It is 0 when all simulations ended in finished games, or in a tree that has filled its memory: they count as
-        visits all the same. When the evaluator fails, the search is as it was before the call. A search by playouts
+        visits all the same. When the evaluator or a plane set of Python fails, the search is as it was before the call,
+        and finds the same positions again; where params have playouts too, these are played anew. A search by playouts
         alone runs up to `limit` of them, for a short time.
         """
         if self._inputs is None or self._chosen is None:
@@ -301,11 +301,7 @@ class TreeSearch(SearchView):
 
         Returns how many were written. Either `scatter` with their results or `forget_waiting` comes next.
         """
-        limit = min(limit, self.batch)
-        if self.params.selection == "puct-katago":
-            # Positions that wait do not know each other's values, which costs a small tree the most.
-            limit = max(1, min(limit, self.visits // _VISITS_PER_POSITION))
-        written = inputs.gather(self._native, limit)
+        written = inputs.gather(self._native, min(limit, self.batch))
         if written.optimism is not None and len(written):
             written.optimism[:] = self.params.policy_optimism
             written.optimism[: self._native.root_waits()] = self.params.root_policy_optimism
