@@ -175,8 +175,9 @@ std::vector<float> SelfPlayGame::weights_for_policy() const {
 }
 
 void SelfPlayGame::record_target(std::span<const float> weights) {
-    // An improved policy is a probability, and visits that symmetric moves share are fractions.
-    const bool whole = params_.full.selection != Selection::gumbel && !params_.full.merge_symmetric;
+    // An improved policy is a probability, the weights of visits and visits that symmetric moves share are fractions.
+    const SearchParams& params = params_.full;
+    const bool whole = params.selection != Selection::gumbel && !params.is_weighted() && !params.merge_symmetric;
     const float scale = whole ? 1 : kFractionScale / std::accumulate(weights.begin(), weights.end(), 0.0f);
     for (std::size_t point = 0; point < weights.size(); ++point) {
         const auto weight = static_cast<std::uint32_t>(std::lround(std::min(weights[point] * scale, 65535.0f)));

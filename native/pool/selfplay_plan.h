@@ -61,7 +61,8 @@ struct PlayedGame {
     int given = 0;                     // moves of the start
     std::vector<std::uint16_t> moves;  // stored moves
     // The policy target of a full search, as Search::policy_weights: a point in the low 16 bits, its weight above:
-    // visits, or improved policy x 10000, rounded; those of 0 are left out. Empty where no full search was made.
+    // visits, or an improved policy or weights of sum 1 x 10000, rounded; those of 0 are left out. Empty where no full
+    // search was made.
     std::vector<std::vector<std::uint32_t>> targets;
     std::vector<float> root_values;  // -1 to 1 for the side to move, after the search; NaN where there was none
     std::vector<float> surprises;    // KL(target || raw policy) in nats; NaN where there is no target

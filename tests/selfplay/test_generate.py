@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,32 @@ def test_games_that_are_missing_are_played_again_alone() -> None:
     games = [game for finished in Generator(config, [Checksum()], 0.4).play(missing) for game in finished]
     for game in games:
         assert same(to_record(game, missing[game.index // 5]), expected[game.index])
+
+
+class Unsure(Checksum):
+    """Expects large errors of its values, so that visits have small weights."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        found = super().infer(batch)
+        return replace(found, value_error=np.ones_like(found.value), score_error=np.full_like(found.value, 10))
+
+
+def test_weights_of_visits_are_recorded_as_fractions() -> None:
+    config = recipe(
+        search={
+            "visits": 8,
+            "cheap_visits": 3,
+            "cheap_share": 0.3,
+            "params": {"selection": "puct-katago", "uncertainty": 0.25},
+        }
+    )
+    full = 0
+    for record in play(config, make=Unsure):
+        assert record.visits is not None and record.surprises is not None
+        for target in itertools.compress(record.visits, np.isfinite(record.surprises)):
+            assert int((target >> 16).sum()) == pytest.approx(10_000, abs=len(target))
+            full += 1
+    assert full > GAMES
 
 
 def test_records_are_games_with_what_their_searches_found() -> None:
