@@ -23,9 +23,10 @@ class KatagoPuct {
         float mass = 0;
         for (int i = 0; i < at.node.edge_count; ++i) {
             const float prior = at.prior(i);
-            if (prior < 0 || !at.is_open(at.node.edges[i])) continue;
-            mass += prior;
-            total_ += weight_of(at.node.edges[i]);
+            const EdgeStats& stats = at.node.edges[i];
+            if (prior < 0 || !at.is_open(stats)) continue;
+            if (stats.visits || stats.pending) mass += prior;  // an evaluation that failed tried nothing
+            total_ += weight_of(stats);
         }
         const float c =
             params.c_puct + params.c_puct_factor * std::log((total_ + params.c_puct_base) / params.c_puct_base);

@@ -190,19 +190,20 @@ def test_a_real_root_under_all_symmetries_is_what_katago_finds(shared: Path) -> 
         assert found.policy[point] == pytest.approx(prior, abs=5e-4)
 
 
-def test_a_failed_evaluation_of_one_symmetry_is_made_again() -> None:
+@pytest.mark.parametrize("root_symmetries", [1, 8])
+def test_an_evaluation_that_failed_is_made_again(root_symmetries: int) -> None:
     class Failing(WideNoise):
         calls = 0
 
         def infer(self, batch: InputBatch) -> Evaluation:
             self.calls += 1
-            if self.calls in (1, 3):
+            if self.calls % 2:
                 raise RuntimeError("failed")
             return super().infer(batch)
 
     found = []
     for evaluator in (WideNoise(), Failing()):
-        search = TreeSearch(evaluator, SearchParams(root_symmetries=8, **PLAIN), 2)
+        search = TreeSearch(evaluator, SearchParams(root_symmetries=root_symmetries, fpu_reduction=0.2, **PLAIN), 2)
         search.set_root(opened(5, 4))
         while search.visits < 40:
             try:

@@ -103,8 +103,9 @@ class SearchPool:
         """One batch for each evaluator that is needed; returns the number of positions that were evaluated.
 
         Game i runs at most `limits[i]` simulations (one number is for all), and never more than `batch_per_game`, which
-        is also what None stands for. When an evaluator fails, its searches are as they were before the call. Raises
-        NetworkError when a result cannot be right: all other games have theirs.
+        is also what None stands for. When an evaluator or a plane set of Python fails, its searches are as they were
+        before the call, as TreeSearch.step says. Raises NetworkError when a result cannot be right: all other games
+        have theirs.
         """
         wanted = np.minimum(self.batch_per_game if limits is None else limits, self.batch_per_game)
         if wanted.ndim and len(wanted) != len(self):
