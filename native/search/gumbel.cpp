@@ -47,7 +47,7 @@ class CompletedQ {
 
 bool is_open(const SelectionContext& at, int edge) {
     if (at.prior(edge) < 0) return false;
-    return edge < at.node.edge_count ? at.is_open(at.node.edges[edge]) : at.may_expand;
+    return edge < at.node.edge_count ? at.is_open(at.node.edges[edge]) : at.untried_are_open();
 }
 
 int select_at_root(const SelectionContext& at, const SearchParams& params) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "board/types.h"
 
@@ -45,6 +46,27 @@ void NodePool::trim(void* block, std::size_t before, std::size_t after) {
     release(static_cast<std::byte*>(block) + kept, rest);
 }
 
+void NodePool::join_free() {
+    // An empty block at the start of each chunk keeps those of two chunks apart.
+    std::vector<std::pair<std::byte*, std::size_t>> blocks;
+    for (const Chunk& chunk : chunks_) blocks.emplace_back(chunk.memory.get(), 0);
+    for (std::size_t size = 1; size < free_.size(); ++size)
+        for (Free* block = std::exchange(free_[size], nullptr); block; block = block->next)
+            blocks.emplace_back(reinterpret_cast<std::byte*>(block), size * kGranule);
+    std::ranges::sort(blocks);
+    std::byte* start = nullptr;
+    std::size_t joined = 0;
+    for (const auto& [block, size] : blocks) {
+        if (size == 0 || block != start + joined) {
+            release_parts(start, joined);
+            start = block;
+            joined = 0;
+        }
+        joined += size;
+    }
+    release_parts(start, joined);
+}
+
 void NodePool::clear() {
     std::fill(free_.begin(), free_.end(), nullptr);
     if (chunks_.size() > 1) {
@@ -75,12 +97,7 @@ bool NodePool::add_chunk(std::size_t bytes) {
     const std::size_t wanted = std::clamp(held_, kMinChunk, kMaxChunk);  // small trees stay small, large ones grow
     const std::size_t size = std::min(wanted, limit_ - held_) / kGranule * kGranule;
     if (size < bytes) return false;
-    while (rest_ >= kGranule) {  // what is left of the old chunk serves smaller blocks
-        const std::size_t part = std::min(rest_, kLargestClass * kGranule);
-        release(next_, part);
-        next_ += part;
-        rest_ -= part;
-    }
+    release_parts(next_, rest_);  // what is left of the old chunk serves smaller blocks
     chunks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
     held_ += size;
     next_ = chunks_.back().memory.get();
@@ -91,6 +108,14 @@ bool NodePool::add_chunk(std::size_t bytes) {
 void NodePool::release(std::byte* block, std::size_t bytes) {
     Free*& list = free_[bytes / kGranule];
     list = new (block) Free{list};
+}
+
+// The same for any number of bytes, whose last ones may be too few for a block.
+void NodePool::release_parts(std::byte* block, std::size_t bytes) {
+    for (std::size_t part; bytes >= kGranule; block += part, bytes -= part) {
+        part = std::min(bytes / kGranule, kLargestClass) * kGranule;
+        release(block, part);
+    }
 }
 
 }  // namespace tengen

@@ -18,6 +18,8 @@ class NodePool {
     void give(void* block, std::size_t bytes);
     // Takes back the end of a block of take(before), which is then one of take(after) for after <= before.
     void trim(void* block, std::size_t before, std::size_t after);
+    // Joins free blocks that lie side by side, so that larger ones can be taken from them.
+    void join_free();
     // Takes back everything; the largest chunk stays for the next tree.
     void clear();
 
@@ -36,6 +38,7 @@ class NodePool {
     void* from_free_list(std::size_t first_class, std::size_t last_class, std::size_t wanted);
     bool add_chunk(std::size_t bytes);
     void release(std::byte* block, std::size_t bytes);
+    void release_parts(std::byte* block, std::size_t bytes);
 
     std::size_t limit_;
     std::size_t used_ = 0, held_ = 0;

@@ -13,8 +13,8 @@ namespace tengen {
 // The position in which a rule selects. `self` leads to `node`. At the root `root_priors` holds a prior for each edge,
 // negative where the move is not allowed; elsewhere it is null and the edges' own priors count. `may_expand`: the tree
 // may grow, so that moves without a node are open, and the next untried move. `may_revisit`: edges without a node are
-// open even when the tree may not grow. `salt` seeds rules that draw: their draws depend on it and on the statistics
-// alone.
+// open even when the tree may not grow. `may_add_edge`: the list of edges may grow; without it no untried move is open.
+// `salt` seeds rules that draw: their draws depend on it and on the statistics alone.
 struct SelectionContext {
     const Node& node;
     const EdgeStats& self;
@@ -25,8 +25,10 @@ struct SelectionContext {
     const RootPlan* plan = nullptr;        // at the root
     const float* masked_priors = nullptr;  // replaces all other priors where superko forbids moves of this line
     const float* root_bonus = nullptr;     // of utility, for each edge at the root; for puct-katago
+    bool may_add_edge = true;
 
     bool is_open(const EdgeStats& stats) const { return stats.node || may_expand || may_revisit; }
+    bool untried_are_open() const { return may_expand && may_add_edge; }
 
     float prior(int edge) const {
         const float* const given = masked_priors ? masked_priors : root_priors;

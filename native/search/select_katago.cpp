@@ -153,7 +153,7 @@ int select_puct_katago(const SelectionContext& at, const SearchParams& params) {
         noise.apply(node.moves()[i].point, prior, utility);
         consider(i, puct.score(stats, prior, utility));
     }
-    if (const int next = node.edge_count; at.may_expand && next < node.move_count && !futile.applies({}))
+    if (const int next = node.edge_count; at.untried_are_open() && next < node.move_count && !futile.applies({}))
         if (float prior = at.prior(next); prior >= 0) {
             float utility = puct.first_play();
             noise.apply(node.moves()[next].point, prior, utility);

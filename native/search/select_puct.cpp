@@ -196,7 +196,7 @@ int select(const SelectionContext& at, const SearchParams& params) {
         consider(i, {moves[i].point, prior, stats.utility, static_cast<float>(stats.visits), virtual_losses,
                      amaf ? amaf[i] : Amaf{}});
     }
-    if (!at.may_expand || (limits.active() && limits.futile(EdgeStats{}))) return best;
+    if (!at.untried_are_open() || (limits.active() && limits.futile(EdgeStats{}))) return best;
     const int next = at.node.edge_count, last = form.draws() ? at.node.move_count : next + 1;
     for (int i = next; i < std::min(last, int{at.node.move_count}); ++i)
         if (const float prior = at.prior(i); prior >= 0)

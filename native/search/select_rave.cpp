@@ -7,7 +7,8 @@ namespace tengen {
 
 int select_uct(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
-    if (const int next = node.edge_count; at.may_expand && next < node.move_count && at.prior(next) >= 0) return next;
+    if (const int next = node.edge_count; at.untried_are_open() && next < node.move_count && at.prior(next) >= 0)
+        return next;
     const float logarithm = std::log(static_cast<float>(at.self.visits + at.self.pending + 1));
     int best = -1;
     float best_score = 0;
@@ -33,7 +34,7 @@ int select_rave(const SelectionContext& at, const SearchParams& params) {
     int best = -1;
     float best_score = 0;
     for (int i = 0, tried = node.edge_count; i < node.move_count; ++i) {
-        if (i >= tried && !at.may_expand) break;
+        if (i >= tried && !at.untried_are_open()) break;
         const float prior = at.prior(i);
         if (prior < 0) continue;
         float n = 0, sum = 0;

@@ -30,7 +30,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
     const bool is_root = sim.path.empty();
     const bool merges = tree_.is_graph() && !params_.is_weighted();
     const EdgeStats shared = merges ? merged_stats(node) : EdgeStats{};
-    for (;;) {
+    for (bool may_add = true;;) {
         SelectionContext context{node,
                                  merges ? shared : self,
                                  is_root ? root_priors_.data() : nullptr,
@@ -47,6 +47,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
             context.masked_priors = sim.masked_priors.data();
         }
         if (is_root && !root_bonus_.empty()) context.root_bonus = root_bonus_.data();
+        context.may_add_edge = may_add;
         const int edge = select_(context, params_);
         if (edge < node.edge_count) return edge;
         if (edge > node.edge_count) {
@@ -55,7 +56,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
             if (is_root && !root_bonus_.empty()) std::swap(root_bonus_[edge], root_bonus_[node.edge_count]);
         }
         if (tree_.add_edge(node)) return node.edge_count - 1;
-        // The memory is full: choose among what is there.
+        may_add = false;  // choose among what is there
     }
 }
 

@@ -39,10 +39,16 @@ Node* Tree::make_node(std::span<const Point> moves) {
 
 bool Tree::add_edge(Node& node) {
     if (node.edge_count == node.edge_capacity) {
-        const int capacity = std::min<int>(node.edge_capacity ? 2 * node.edge_capacity : 1, node.move_count);
-        auto* const edges = static_cast<EdgeStats*>(pool_.take(capacity * sizeof(EdgeStats)));
+        // Twice as many, or as many more as the free blocks have room for.
+        int capacity = 0;
+        EdgeStats* edges = nullptr;
+        for (int more = std::max<int>(node.edge_capacity, 1); !edges && more > 0; more /= 2) {
+            capacity = std::min<int>(node.edge_capacity + more, node.move_count);
+            edges = static_cast<EdgeStats*>(pool_.take(capacity * sizeof(EdgeStats)));
+        }
         if (!edges) {
-            full_ = true;
+            // Smaller blocks may be free, for new nodes and the lists of others.
+            full_ = full_ || node.edge_capacity == 0;
             return false;
         }
         std::uninitialized_copy_n(node.edges, node.edge_count, edges);
@@ -132,6 +138,7 @@ bool Tree::descend(std::span<const Point> moves) {
     }
     if (stats == &root_) return true;
     const EdgeStats kept = *stats;
+    const bool was_full = full_;
     if (graph_) {
         keep_below(kept.node);
     } else {
@@ -140,6 +147,7 @@ bool Tree::descend(std::span<const Point> moves) {
     }
     root_ = kept;
     full_ = false;
+    if (was_full) pool_.join_free();  // the lists of its edges may need larger blocks than those of the old nodes
     return true;
 }
 

@@ -44,8 +44,8 @@ class Tree {
     std::size_t bytes() const { return pool_.used(); }
     std::size_t held() const { return pool_.held(); }
 
-    // Both fail, with nullptr and false, when the memory is at its bound; from then on full() is true until memory
-    // comes back.
+    // Both fail, with nullptr and false, where the memory at its bound has no block that is large enough. Where that
+    // was needed for a node or its first edge, full() is true from then on until memory comes back.
     Node* make_node(std::span<const Point> moves);  // priors 0, not ready
     bool add_edge(Node& node);                      // for the first move that has none
     bool full() const { return full_; }

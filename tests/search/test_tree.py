@@ -170,6 +170,18 @@ def test_memory_comes_back_move_by_move() -> None:
     assert grown >= 25
 
 
+@pytest.mark.parametrize("selection", ["puct", "puct-katago", "gumbel"])
+def test_a_kept_tree_grows_until_the_memory_is_used_up(selection: str) -> None:
+    """Although what the last move freed are small blocks."""
+    game = Game(9)
+    search = TreeSearch(UniformEvaluator(), SearchParams(selection=selection, memory=MEGABYTE), batch=16)
+    for _ in range(5):
+        search.set_root(game)
+        search.run(search.visits + 4000)
+        assert search.is_full and search.bytes > 0.9 * MEGABYTE
+        game.play(search.choose(0))
+
+
 def test_an_evaluated_node_of_19x19_takes_at_most_1500_bytes() -> None:
     search = searched(Game(19), 600, UniformEvaluator())
     assert search.bytes / search.nodes <= 1536
