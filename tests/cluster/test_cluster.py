@@ -26,6 +26,7 @@ ray = pytest.importorskip("ray", reason="the extra [cluster] is not installed")
 from ray import cloudpickle  # noqa: E402
 from ray.cluster_utils import Cluster as RayNodes  # noqa: E402
 
+import tengen  # noqa: E402
 from tengen.checksums import Integrity  # noqa: E402
 from tengen.cli.review import command as review_command  # noqa: E402
 from tengen.cluster import Cluster, Place, Worker  # noqa: E402
@@ -152,6 +153,54 @@ def test_a_thread_may_be_the_last_to_learn_that_all_workers_died() -> None:
     dispatcher._assignments[died] = cluster_module._Assignment(stream=anything)
     dispatcher._hand_out(0)
     died.actor.add.remote.assert_called_once_with(dispatcher.key, [1])
+
+
+def pretended(monkeypatch: pytest.MonkeyPatch, cpus: int, workers: int) -> Cluster:
+    """Of one machine with so many cores, whose workers have started, and without Ray."""
+    fake, started = Mock(), list[Any]()
+    fake.is_initialized.return_value = True
+    fake.nodes.return_value = [{"Alive": True, "Resources": {"CPU": cpus}}]
+    fake.get.return_value = tengen.__version__
+    fake.exceptions.RayError = fake.exceptions.RayTaskError = RuntimeError
+
+    def start() -> Mock:
+        started.append(Mock())
+        return started[-1]
+
+    fake.remote.return_value.options.return_value.remote.side_effect = start
+
+    def wait(references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        ready = {worker.version.remote.return_value for worker in started[:cpus]}
+        return [found for found in references if found in ready], []
+
+    fake.wait.side_effect = wait
+    monkeypatch.setattr(cluster_module, "import_ray", lambda: fake)
+    monkeypatch.setattr(cluster_module, "_POLL_SECONDS", 0)
+    return Cluster("", Place(workers=workers))
+
+
+def test_a_lost_machine_is_one_failure_however_many_workers_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "MAX_FAILURES", 3)
+    cluster, died = pretended(monkeypatch, 100, 16), RuntimeError("The node died.")
+    before: set[Any] = set()
+
+    def new() -> list[Any]:
+        cluster.scale_up(16)
+        fresh = [worker for worker in cluster.scale_up(0)[0] if worker not in before]
+        before.update(fresh)
+        return fresh
+
+    first = new()
+    for worker in first[:8]:
+        cluster.worker_died(worker, died)
+    for _ in range(2):
+        for worker in new():
+            cluster.worker_died(worker, died)
+    for worker in first[8:]:
+        cluster.worker_died(worker, died)
+    assert cluster.traffic.died == 16 + 2 * 8
+    with pytest.raises(TengenError, match="4 workers .* died one after the other: The node died"):
+        cluster.worker_died(new()[0], died)
 
 
 def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tengen.cluster.worker import T, Work, Worker
 from tengen.errors import TengenError
 
 MAX_FAILURES = 20
-"""Workers that may die in a row before an item is finished."""
+"""Failures in a row before an item is finished: deaths of workers that started after the failure before."""
 LATE = 3.0
 """An item is late, and given to an idle worker too, after this multiple of the mean time of the items so far, but not
 within a second."""
@@ -60,10 +60,11 @@ class Place:
 
 @dataclass(eq=False)
 class _WorkerHandle:
-    """A worker and, until it has started, `ready`: the reference of its version."""
+    """A worker and, until it has started, `ready`: the reference of its version. `deaths` of others came before it."""
 
     actor: Any
     ready: Any
+    deaths: int
 
 
 @dataclass
@@ -95,6 +96,7 @@ class Cluster:
         self._beside: list[Cluster] = []
         self._lock = threading.Lock()
         self._failures = 0
+        self._failed_at = 0  # deaths at the last failure
         self._checked_at = -math.inf
         self._capacity = 0
         self._no_worker_since = time.monotonic()  # since when no worker is ready
@@ -190,7 +192,7 @@ class Cluster:
             actor = (
                 self._ray.remote(Worker).options(num_cpus=place.cpus, num_gpus=place.gpus, max_concurrency=16).remote()
             )
-            self._workers.append(_WorkerHandle(actor, actor.version.remote()))
+            self._workers.append(_WorkerHandle(actor, actor.version.remote(), self.traffic.died))
 
     def _machines(self) -> list[dict[str, float]]:
         """The resources of the machines that are there."""
@@ -223,6 +225,9 @@ class Cluster:
             ) from error
         self._checked_at = -math.inf
         self.traffic.died += 1
+        if worker.deaths < self._failed_at:  # it may have died of the same cause, as with a machine that leaves
+            return
+        self._failed_at = self.traffic.died
         self._failures += 1
         if self._failures > MAX_FAILURES:
             raise TengenError(
