@@ -199,8 +199,15 @@ def test_a_lost_machine_is_one_failure_however_many_workers_it_had(monkeypatch: 
     for worker in first[8:]:
         cluster.worker_died(worker, died)
     assert cluster.traffic.died == 16 + 2 * 8
-    with pytest.raises(TengenError, match="4 workers .* died one after the other: The node died"):
+    with pytest.raises(TengenError, match=r"4 workers .* died one after the other: The node died"):
         cluster.worker_died(new()[0], died)
+
+
+def test_workers_that_no_machine_has_room_for_take_no_items_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = pretended(monkeypatch, 4, 256)
+    list(cluster.run(Squares(), range(1000), ahead=41, stop=Mock(side_effect=[False] * 3 + [True])))
+    given = [worker.actor.run.options.return_value.remote.call_args for worker in cluster._workers]
+    assert [len(call.args[2]) for call in given if call] == [41] * 4 and len(given) == 256
 
 
 def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class Cluster:
         self._failures = 0
         self._failed_at = 0  # deaths at the last failure
         self._checked_at = -math.inf
-        self._capacity = 0
+        self.capacity = 0  # workers that the machines hold
         self._no_worker_since = time.monotonic()  # since when no worker is ready
         self._warned = False
         self._joined = not self._ray.is_initialized()
@@ -184,11 +184,11 @@ class Cluster:
         place, now = self.place, time.monotonic()
         if now - self._checked_at > _CHECK_SECONDS:
             self._checked_at = now
-            self._capacity = sum(map(place.capacity, self._machines()))
+            self.capacity = sum(map(place.capacity, self._machines()))
             joined = now - self._no_worker_since > JOIN_SECONDS
-            if joined and not (self._capacity or self._workers or place.workers or self._warned):
+            if joined and not (self.capacity or self._workers or place.workers or self._warned):
                 raise TengenError(self._shortage())
-        for _ in range(min(place.workers or self._capacity, len(self._workers) + wanted) - len(self._workers)):
+        for _ in range(min(place.workers or self.capacity, len(self._workers) + wanted) - len(self._workers)):
             actor = (
                 self._ray.remote(Worker).options(num_cpus=place.cpus, num_gpus=place.gpus, max_concurrency=16).remote()
             )
@@ -274,7 +274,8 @@ class _Dispatcher(Generic[T, R]):
             ready, starting = self._cluster.scale_up(self._unassigned())
             for worker in ready:
                 self._assignments.setdefault(worker, _Assignment())
-            self._hand_out(len(ready) + len(starting))
+            # Workers that wait for a machine get no share: none may ever come.
+            self._hand_out(max(len(ready), min(len(ready) + len(starting), self._cluster.capacity)))
             if self._exhausted and not self._returned and not self._unfinished:
                 return
             yield from self._collect(starting)
