@@ -83,6 +83,12 @@ def test_who_lacks_the_token_is_refused(kind: str, cookie: str) -> None:
         assert not is_let_in(ask(guard, kind, query, host="192.168.1.7", cookie=cookie))
 
 
+@pytest.mark.parametrize("other", ['grid={"w": 1}', "a=x y", "名=1", "x", "a[]=1", "tengen-8766=secre"])
+def test_cookies_of_other_programs_do_not_hide_the_token(other: str) -> None:
+    for cookie in (f"{other}; tengen-8765=secret", f"tengen-8765=secret; {other}"):
+        assert is_let_in(ask(Guard(page, "secret", 8765), host="192.168.1.7", cookie=cookie))
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     answer = ask(Guard(page, "secret", 8765), query="a=1&token=secret", host="192.168.1.7:8765")
     headers = dict(answer["headers"])

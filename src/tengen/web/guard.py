@@ -11,11 +11,11 @@ import socket
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -89,13 +89,15 @@ class Guard:
             return
         headers = Headers(scope=scope)
         given = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"))).get("token", "")
+        # Programs on other ports set cookies too; http.cookies drops all that follow one that it does not understand.
+        cookies = cookie_parser(headers.get("cookie", ""))
         client = str((scope.get("client") or [""])[0])
         opens = scope["type"] == "websocket" or scope["path"] == "/"
         if problem := self._problem(headers):
             await self._refuse(problem, scope, receive, send)
         elif wait := self._wait(client, OPENED if opens else REQUESTS):
             await self._refuse("too many requests of one computer", scope, receive, send, math.ceil(wait))
-        elif not self._token or self._is_token(_cookie(headers, self._cookie)):
+        elif not self._token or self._is_token(cookies.get(self._cookie, "")):
             await self.app(scope, self._slowed(client, receive), send)
         elif scope["type"] == "http" and self._is_token(given):
             await self._welcome(scope, receive, send)
@@ -164,14 +166,6 @@ def own_address() -> str:
             return str(probe.getsockname()[0])
         except OSError:
             return "127.0.0.1"
-
-
-def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found else ""
 
 
 def _host_of(origin: str) -> str | None:
