@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+from web_browser import Tab
 
 from tengen.web.new_game_dialog import Form
 from tengen.web.opponents import Opponents
@@ -21,13 +22,33 @@ def form() -> Form:
 
 
 def test_what_is_stored_is_read_again() -> None:
-    known = Preferences(dark=True, sound=False, coordinates=False, game={"size": 9}, teach=(True, 5.0), confirm=True)
+    known = Preferences()
+    known.dark, known.sound, known.coordinates, known.confirm = True, False, False, True
+    known.game, known.teach = {"size": 9}, (True, 5.0)
     known.analysis, known.language = AnalysisSettings("zero-9x9", 400, 50), "ja"
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
-    cookie, _, stored = known.script().partition("; ")
-    assert cookie == 'document.cookie = "tengen-language=ja;path=/;max-age=31536000;samesite=lax"'
-    stored = stored.removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
-    assert Preferences.parse(json.loads(stored)) == known
+    stored = known.script().rpartition("})(")[2].removesuffix(")")
+    assert Preferences.parse(stored) == known
+    cookie = 'document.cookie = "tengen-language=ja;path=/;max-age=31536000;samesite=lax"'
+    assert cookie in known.reload_script() and "cookie" not in known.script()
+
+
+@pytest.mark.parametrize(
+    "before", ["{}", "{", "null", '{"levels": {"19": {"number": 2}}, "dark": true, "sound": false}']
+)
+def test_tabs_keep_what_others_have_changed(tab: Tab, before: str) -> None:
+    tab.script(f"localStorage.setItem('tengen', {json.dumps(before)})")
+    first, second, expected = (Preferences.parse(before) for _ in range(3))
+    nine, thirteen = {"number": 6, "step": 1, "won": True}, {"number": 3, "step": 2, "won": False}
+    first.levels = expected.levels = {**first.levels, "9": nine}
+    tab.script(first.script())
+    second.sound, second.levels = True, {**second.levels, "13": thirteen}
+    expected.sound, expected.levels = True, {**expected.levels, "13": thirteen}
+    tab.script(second.script())
+    first.dark = expected.dark = False
+    tab.script(first.script())
+    stored = tab.script("const stored = localStorage.getItem('tengen'); localStorage.clear(); return stored")
+    assert Preferences.parse(stored) == expected
 
 
 NONSENSE = """{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2], "confirm": 0, "language": "xx",

@@ -14,6 +14,13 @@ from tengen.web.teaching import DEFAULT_THRESHOLD
 
 KEY = "tengen"
 """The entry of the browser's local storage."""
+# Other tabs may have changed the rest, and the levels of other board sizes.
+_MERGE = """(changed => {
+    let kept = {};
+    try { kept = JSON.parse(localStorage.getItem(KEY)) ?? {} } catch {}
+    const levels = {...kept.levels, ...changed.levels};
+    localStorage.setItem(KEY, JSON.stringify({...kept, ...changed, levels}));
+})""".replace("KEY", json.dumps(KEY))
 
 
 @dataclass
@@ -35,6 +42,9 @@ class Preferences:
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
     confirm: bool | None = None
     language: Language | None = None
+
+    def __post_init__(self) -> None:
+        self._stored = asdict(self)  # what the browser has, as far as this tab knows
 
     @classmethod
     def parse(cls, text: object) -> Preferences:
@@ -60,17 +70,25 @@ class Preferences:
             if isinstance(analysis, dict) and [type(part) for part in analysis.values()] == [str, int, int]:
                 with suppress(TengenError, TypeError):
                     made.analysis = AnalysisSettings(**analysis)
+        made._stored = asdict(made)
         return made
 
     def script(self) -> str:
-        """JavaScript that stores the preferences, for the server the language in a cookie too."""
-        cookie = f"{COOKIE}={self.language};path=/;max-age=31536000;samesite=lax"
-        told = f"document.cookie = {json.dumps(cookie)}; " if self.language else ""
-        return f"{told}localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(asdict(self)))})"
+        """JavaScript that stores what has changed since the last one; other tabs store theirs beside it."""
+        before, self._stored = self._stored, asdict(self)
+        changed = {name: value for name, value in self._stored.items() if value != before[name]}
+        if "levels" in changed:
+            known = before["levels"]
+            changed["levels"] = {size: level for size, level in self.levels.items() if level != known.get(size)}
+        return f"{_MERGE}({json.dumps(changed)})"
 
     def reload_script(self) -> str:
-        """JavaScript that loads the page again in the language, where the browser tells the server of it."""
-        return f"{self.script()}; if (document.cookie.includes('{COOKIE}={self.language}')) location.reload()"
+        """JavaScript that stores the preferences, for the server the language in a cookie, and loads the page again
+        in the language, where the browser tells the server of it.
+        """
+        cookie = f"{COOKIE}={self.language}"
+        told = f"document.cookie = {json.dumps(f'{cookie};path=/;max-age=31536000;samesite=lax')}"
+        return f"{self.script()}; {told}; if (document.cookie.includes('{cookie}')) location.reload()"
 
     @staticmethod
     def read_script() -> str:
