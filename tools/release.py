@@ -100,10 +100,10 @@ def check_names(folder: Path, version: str) -> list[Path]:
     others = {*folder.glob("*.whl"), *folder.glob("*.tar.gz")} - set(packages)
     if others:
         sys.exit(f"error: {folder} holds another version: {min(others).name}; remove it")
+    if narrow := [package.name for package in packages if "-linux_" in package.name]:
+        sys.exit(f"error: {folder} holds {narrow[0]}, which has no manylinux tag (make wheel makes such); remove it")
     if {package.suffix for package in packages} != {".whl", ".gz"}:
         sys.exit(f"error: {folder} must hold the sdist and a wheel of {version}, not only {packages[0].name}")
-    if narrow := [package.name for package in packages if "-linux_" in package.name]:
-        sys.exit(f"error: {narrow[0]} has no manylinux tag: auditwheel repair gives it one")
     return packages
 
 

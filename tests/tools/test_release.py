@@ -84,6 +84,14 @@ def test_packages_of_one_version_for_many_systems(release: ModuleType, tmp_path:
         release.check_names(tmp_path, "1.2")
 
 
+def test_a_wheel_of_this_machine_alone_is_to_be_removed(release: ModuleType, tmp_path: Path) -> None:
+    made = wheel(tmp_path, name="tengen-1.2-cp312-abi3-linux_x86_64.whl")
+    release.build_missing(tmp_path, "1.2")
+    with pytest.raises(SystemExit, match=rf"{made.name}, .*; remove it"):
+        release.check_names(tmp_path, "1.2")
+    assert made.exists()
+
+
 def test_everything_shipped_has_a_licence(release: ModuleType, tmp_path: Path) -> None:
     files = [
         "tengen/",
