@@ -13,8 +13,11 @@ namespace {
 
 float weight_of(const EdgeStats& stats) { return stats.node ? edge_weight(stats.visits, stats.node->stats()) : 0; }
 
+// A move whose evaluation failed is as before it was tried, even if its node is known from other lines.
+bool was_tried(const EdgeStats& stats) { return stats.visits || stats.pending; }
+
 bool is_visited(const EdgeStats& stats) {
-    return stats.node && stats.node->stats().visits && stats.node->stats().weight > 0;
+    return was_tried(stats) && stats.node && stats.node->stats().visits && stats.node->stats().weight > 0;
 }
 
 class KatagoPuct {
@@ -25,7 +28,7 @@ class KatagoPuct {
             const float prior = at.prior(i);
             const EdgeStats& stats = at.node.edges[i];
             if (prior < 0 || !at.is_open(stats)) continue;
-            if (stats.visits || stats.pending) mass += prior;  // an evaluation that failed tried nothing
+            if (was_tried(stats)) mass += prior;
             total_ += weight_of(stats);
         }
         const float c =

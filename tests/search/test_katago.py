@@ -190,8 +190,8 @@ def test_a_real_root_under_all_symmetries_is_what_katago_finds(shared: Path) -> 
         assert found.policy[point] == pytest.approx(prior, abs=5e-4)
 
 
-@pytest.mark.parametrize("root_symmetries", [1, 8])
-def test_an_evaluation_that_failed_is_made_again(root_symmetries: int) -> None:
+@pytest.mark.parametrize("changes", [{}, {"root_symmetries": 8}, {"transpositions": True}])
+def test_an_evaluation_that_failed_is_made_again(changes: dict[str, object]) -> None:
     class Failing(WideNoise):
         calls = 0
 
@@ -203,9 +203,9 @@ def test_an_evaluation_that_failed_is_made_again(root_symmetries: int) -> None:
 
     found = []
     for evaluator in (WideNoise(), Failing()):
-        search = TreeSearch(evaluator, SearchParams(root_symmetries=root_symmetries, fpu_reduction=0.2, **PLAIN), 2)
+        search = TreeSearch(evaluator, SearchParams(fpu_reduction=0.2, **PLAIN, **changes), 2)
         search.set_root(opened(5, 4))
-        while search.visits < 40:
+        while search.visits < 150:
             try:
                 search.step(1)
             except RuntimeError:
