@@ -214,13 +214,18 @@ def test_a_run_that_is_killed_before_its_first_checkpoint_says_nothing_twice(
     assert events.count(("start", 0)) == events.count(("validation", 0)) == 1
 
 
+def fine_tuned(store: Path, folder: Path, *changes: str) -> Path:
+    """The folder of a run that continues the shipped network for two steps."""
+    settings = [f"data.store={store}", "training.epochs=null", "training.steps=2", "training.batch_size=4"]
+    settings += ["training.device=cpu", "training.precision=f32", "training.validation_games=5", *changes]
+    words = [part for setting in settings for part in ("--set", setting)]
+    assert main(["train", "fine-tune", *words, "--out", str(folder), "--quiet"]) == 0
+    return folder
+
+
 def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(store: Path, tmp_path: Path) -> None:
-    """At a rate of nearly 0 on 7x7 it stays the same on 9x9; so does its card."""
-    changes = [f"data.store={store}", "training.epochs=null", "training.steps=1", "training.batch_size=4"]
-    changes += ["training.device=cpu", "training.optimizer.lr=1e-12", "training.validation_games=2"]
-    folder = tmp_path / "mine"
-    arguments = [part for change in changes for part in ("--set", change)]
-    assert main(["train", "fine-tune", *arguments, "--out", str(folder), "--quiet"]) == 0
+    """At a rate of nearly 0 on 7x7 it stays the same on 9x9."""
+    folder = fine_tuned(store, tmp_path / "mine", "training.optimizer.lr=1e-12")
     files = [find_network("distilled-b8c64"), folder / "nets" / "fine-tune.onnx"]
     before, after = (OpenVinoEvaluator(path, precision="f32", remember=False) for path in files)
     game = Game(9, "chinese", 7.5)
@@ -232,11 +237,7 @@ def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(stor
 
 
 def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:
-    changes = [f"data.store={store}", "training.epochs=null", "training.steps=2", "training.batch_size=4"]
-    changes += ["training.device=cpu", "training.precision=f32", "training.validation_games=5"]
-    folder = tmp_path / "mine"
-    arguments = [part for change in changes for part in ("--set", change)]
-    assert main(["train", "fine-tune", *arguments, "--out", str(folder), "--quiet"]) == 0
+    folder = fine_tuned(store, tmp_path / "mine")
     start, first = (next(e for e in read_events(folder) if e["event"] == name) for name in ("start", "validation"))
     assert start["source"] == "distilled-b8c64" and not start["fresh"] and start["parameters"] == start["total"]
     assert first["step"] == 0
