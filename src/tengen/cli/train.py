@@ -57,7 +57,8 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
-    if player and not games:
+    settings, games, players = settings or [], games or [], player or []
+    if players and not games:
         raise RecipeError("--player chooses among GAMES: give SGF files, folders or archives after the recipe")
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
@@ -65,16 +66,16 @@ def command(
     if kind == "linear-playout" and cluster:
         raise RecipeError(f"linear playout policies are learnt in this process: {recipe} runs without --cluster")
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
-    run = load_recipe(recipe, _own_store(settings or []) if games else settings or [], model=model)
+    run = load_recipe(recipe, _own_store(settings) if games else settings, model=model)
     folder = out if out is not None else Path("runs") / run.name
     if games:
         RunFolder(folder, kind).check_kind()
-        words = [recipe, *games, *(word for name in player or [] for word in ("--player", name))]
-        words += [word for setting in settings or [] for word in ("--set", setting)]
+        words = [recipe, *games, *(word for name in players for word in ("--player", name))]
+        words += [word for setting in settings for word in ("--set", setting)]
         data = run.data.model_copy(update={"store": str(folder / _GAMES)})
         run = run.model_copy(update={"data": data, "recipe": shlex.join(words)})
     if isinstance(run, LinearRun):
-        _import(games or [], player or [], folder / _GAMES, quiet)
+        _import(games, players, folder / _GAMES, quiet)
         _train_linear(run, folder, quiet)
         return
     if not run.network:
@@ -82,7 +83,7 @@ def command(
 
         run = with_network(run)
     config = network_fields(run.network)
-    _import(games or [], player or [], folder / _GAMES, quiet)
+    _import(games, players, folder / _GAMES, quiet)
     console = Console(stderr=True)
     if cluster:
         from tengen.cluster import Cluster
