@@ -101,9 +101,9 @@ def test_text_that_the_encoding_may_not_hold_turns_the_record_into_utf8() -> Non
 
 
 def test_a_character_that_holds_a_bracket_is_kept() -> None:
-    tree = read_tree("(;GM[1]SZ[9]PB[刓];B[ee]C[刓 刓])".encode("gb18030"))
-    assert tree.info.black == "刓" and tree.root.children[0].comment == "刓 刓"
-    assert read_tree(write_tree(tree)).info.black == "刓"
+    tree = read_tree("(;GM[1]SZ[9]PB[古力刓];B[ee]C[黑中盘胜刓 刓])".encode("gb18030"))
+    assert tree.info.black == "古力刓" and tree.root.children[0].comment == "黑中盘胜刓 刓"
+    assert read_tree(write_tree(tree)).info.black == "古力刓"
 
 
 def test_comments_marks_and_setup_can_be_read_by_sgfmill() -> None:

@@ -108,8 +108,33 @@ def test_gbk_text_in_any_place() -> None:
     text = "(;GM[1]SZ[9]PB[古力]PW[李]RE[黑中盘胜];B[ee])"
     _, info = read_game(text.encode("gb18030"))
     assert (info.black, info.white, str(info.result)) == ("古力", "李", "B+R")
-    bracket = "(;GM[1]SZ[9]PB[刓];B[ee])"  # its second byte is a backslash
+    bracket = "(;GM[1]SZ[9]PB[刓]PW[古力];B[ee])"  # the second byte of the first name is a backslash
     assert len(read_game(bracket.encode("gb18030"))[0].moves) == 1
+
+
+@pytest.mark.parametrize(
+    "charset, white, black, event",
+    [
+        ("cp1252", "André", "Jörg Müller", "Coupe de Genève à"),
+        ("cp949", "이세돌", "박정환", "제15회 농심신라면배"),
+        ("cp932", "井山裕太", "羽根直樹", "棋聖戦第一局"),
+        ("big5", "周俊勳", "張栩", "應氏盃"),
+        ("cp1251", "Шикшин Илья", "Пётр", "Чемпионат России"),
+        ("gb18030", "李昌镐", "芈昱廷", "春兰杯世界围棋锦标赛"),
+    ],
+)
+def test_the_language_shows_an_encoding_that_is_not_declared(charset: str, white: str, black: str, event: str) -> None:
+    """A bracket after the last byte is one, and no second byte of a Chinese character."""
+    text = f"(;GM[1]SZ[9]PW[{white}]PB[{black}]EV[{event}];B[ee];W[dd]C[{event}];B[cc])"
+    game, info = read_game(text.encode(charset))
+    assert (info.white, info.black, info.event, len(game.moves)) == (white, black, event, 3)
+
+
+def test_a_tree_of_undeclared_gbk_ends_at_its_own_bracket() -> None:
+    """Second bytes of characters are brackets and escapes."""
+    game = "(;GM[1]SZ[9]PB[古力]PW[李昌镐]EV[刓 春兰杯世界围棋锦标赛];B[ee]C[刓乗 (黑中盘胜 媇];W[dd])"
+    trees = list(split_trees(io.BytesIO(2 * game.encode("gb18030"))))
+    assert [tree.decode("gb18030") for tree in trees] == [game, game]
 
 
 HALF_BRACKETS = {  # characters whose second byte is [, \\ or ], and others
@@ -375,7 +400,7 @@ def test_dates_rules_and_charsets() -> None:
     assert guess_charset("段 and more 段".encode() + b"\xe5?") == "utf-8"
     assert guess_charset("李昌镐九段".encode("gb18030")) == "gb18030"
     assert guess_charset("日本".encode("shift_jis"), "shift_jis") == "shift_jis"
-    assert guess_charset(b"\xff\xfe", "no such charset") in ("utf-8", "gb18030")
+    assert guess_charset(b"\xff\xfe", "no such charset") == "cp1252"
 
 
 WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()

@@ -6,7 +6,6 @@ expression reads; the grammar reads only what comes before it.
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from collections.abc import Iterator
@@ -174,14 +173,14 @@ def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[
 
 
 def _wide_patterns(text: bytes) -> _TreePatterns | None:
-    """The patterns for a tree that declares an encoding of which the second byte may look like a bracket."""
-    if text.isascii() or not (declared := _CHARSET.search(text)):
-        return None
-    try:
-        name = codecs.lookup(declared[1].decode("ascii")).name
-    except LookupError:
-        return None
-    return _WIDE[name] if name in _WIDE and guess_charset(text, name) != "utf-8" else None
+    """The patterns for a tree in an encoding of which the second byte may look like a bracket."""
+    return None if text.isascii() else _WIDE.get(_charset_of(text))
+
+
+def _charset_of(text: bytes) -> str:
+    """The encoding of a tree that is not split into properties yet."""
+    declared = _CHARSET.search(text)
+    return guess_charset(text, declared[1].decode("ascii") if declared else "")
 
 
 def _tree_end(buffer: bytes, start: int, stop: int, patterns: _TreePatterns = _BYTES) -> int:
@@ -214,8 +213,7 @@ def without_half_brackets(data: bytes) -> bytes:
     """Convert a text to UTF-8 where the second byte of a two-byte character may look like a bracket or an escape."""
     if not _HALF_BRACKET.search(data):
         return data
-    declared = _CHARSET.search(data)
-    charset = guess_charset(data, declared[1].decode("ascii") if declared else "")
+    charset = _charset_of(data)
     return data if charset == "utf-8" else data.decode(charset, "replace").encode()
 
 
