@@ -146,7 +146,7 @@ def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pyte
     games = tmp_path / "games"
     games.mkdir()
     (games / "one.sgf").write_bytes(RECORD + RECORD)
-    (games / "two.sgf").write_bytes(b"(;SZ[7];B[dd];W[dd])")
+    (games / "two.sgf").write_bytes(b"(;SZ[7]HA[5];W[dd])")
     command = ["review", str(games), "--visits", "4", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
     assert main(command) == 2
     told = capsys.readouterr()
@@ -180,6 +180,8 @@ def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
     ("text", "problem", "moves"),
     [
         (b";B[cc];W[dd];B[zz];W[ee]", "a point off the board", 2),
+        (b";B[cc];W[dd];B[dd];W[ee]", "occupied", 2),
+        (b";B[cc];AW[ee];W[dd]", "stones are set up after move 1", 2),
         (b";B[cc];W[dd];B[ee]C[x", "the text breaks off", 3),
         (b"RU[Lasker-Maas];B[cc];W[dd]", "Lasker-Maas", 2),
         (b"HA[4];W[dd];B[dc]", "", 2),

@@ -64,8 +64,9 @@ def command(
 
     Each game gives NAME-review.sgf (the record with evaluations, marked mistakes and better lines), NAME-review.html
     (a page with graphs, the players' figures and their worst moves) and NAME-review.json. A game that is there already
-    is left out, so that the same command goes on after an interruption. What of a record cannot be read is reported
-    and left out; a game is refused where a move is illegal or the points of its handicap stones are unknown.
+    is left out, so that the same command goes on after an interruption. What of a record cannot be read or is illegal
+    is reported, and the moves before it are reviewed; a game is refused where the points of its handicap stones are
+    unknown.
     """
     wanted = list(dict.fromkeys(formats or FORMATS))
     for name in wanted:
@@ -198,6 +199,9 @@ class _Reviews:
             raise SgfProblem("handicap stones not given", f"HA[{tree.handicap_guess}]")
         if self.on_size is not None:
             self.on_size(tree.size)
+        tree.problems.extend(tree.check_moves())
+        if tree.problems and not tree.root.variations and not tree.root.setup:
+            raise SgfError(tree.problems[0])
         positions = positions_of(tree)
         if self.bar is not None and task is not None:
             self.bar.update(task, total=len(positions))
