@@ -175,8 +175,8 @@ def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monk
     opened: dict[Layout | None, OpenVinoEvaluator] = {}
 
     def rate(evaluator: OpenVinoEvaluator, batch: int, seconds: float) -> float:
-        opened[evaluator.layout] = evaluator
-        return 105.0 if evaluator.layout == fast else 100.0
+        opened[evaluator.rule.chosen] = evaluator
+        return 105.0 if evaluator.rule.chosen == fast else 100.0
 
     monkeypatch.setattr(devices, "evaluation_rate", rate)
     assert devices.measure_layouts(network, 8, threads=2)[str(fast)] == 105
@@ -184,13 +184,13 @@ def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monk
     monkeypatch.setattr(
         devices,
         "evaluation_rate",
-        lambda evaluator, *_: 1.3 * rate(evaluator, *_) if evaluator.layout == fast else rate(evaluator, *_),
+        lambda evaluator, *_: 1.3 * rate(evaluator, *_) if evaluator.rule.chosen == fast else rate(evaluator, *_),
     )
     devices.measure_layouts(network, 8, threads=2)
     assert devices.kept_layout(network, 8, 2) == fast and devices.kept_layout(network, 64, 2) is None
     chosen, fixed = load_evaluator(network, threads=2), load_evaluator(network, "cpu", threads=2)
     assert isinstance(chosen, OpenVinoEvaluator) and isinstance(fixed, OpenVinoEvaluator)
-    assert chosen.layout == fast and fixed.layout is None
+    assert chosen.rule.chosen == fast and fixed.rule.chosen is None
     inputs = random_inputs([13] * 5, 13)
     expected = OpenVinoEvaluator(network, precision="f32", winograd=False, remember=False).infer(inputs)
     assert {layout.parts for layout in opened if layout} == {1, 2}

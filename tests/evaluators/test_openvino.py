@@ -139,5 +139,5 @@ def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
     path = find_network("tygem-b8c64")
     evaluator = OpenVinoEvaluator(path, precision="bf16", threads=4, max_batch=4, remember=False)
     evaluator.infer(evaluator.blank(4, 19))
-    assert evaluator.winograd and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
-    assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).winograd
+    assert evaluator.rule.winograd and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
+    assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).rule.winograd

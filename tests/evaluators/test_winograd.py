@@ -359,7 +359,7 @@ def test_boards_and_batches_that_gain_nothing_stay_plain(precision: Precision, r
 def test_a_layout_of_convolutions_that_the_precision_lacks_is_not_taken() -> None:
     path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
     evaluator = OpenVinoEvaluator(path, precision="int8", layout=Layout(True, 2), winograd=True, remember=False)
-    assert not evaluator.winograd and evaluator.layout is None
+    assert not evaluator.rule.winograd and evaluator.rule.chosen is None
     # Small boards keep to the rule, whatever the layout.
     plain = OpenVinoEvaluator(path, precision="f32", threads=2, layout=Layout(True, 2), remember=False)
     plain.infer(plain.encoded([Game(9)] * 8))

@@ -152,10 +152,10 @@ def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8
     from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
 
     began = time.monotonic()
-    rule = OpenVinoEvaluator(path, threads=threads, remember=False)
-    opened: list[tuple[str, Layout | None, OpenVinoEvaluator]] = [("rule", None, rule)]
-    rates = {"rule": evaluation_rate(rule, batch, 0)}
-    for layout in Layout.candidates(threads or core_count(), rule.fits_winograd, batch):
+    plain = OpenVinoEvaluator(path, threads=threads, remember=False)
+    opened: list[tuple[str, Layout | None, OpenVinoEvaluator]] = [("rule", None, plain)]
+    rates = {"rule": evaluation_rate(plain, batch, 0)}
+    for layout in Layout.candidates(threads or core_count(), plain.rule.fitting > 0, batch):
         if time.monotonic() - began > seconds:
             break
         evaluator = OpenVinoEvaluator(path, threads=threads, remember=False, layout=layout)

@@ -72,6 +72,59 @@ class Layout:
         return plain + [Layout(True, n) for n in reversed(parts) if winograd and n >= threads // 2]
 
 
+@dataclass(frozen=True)
+class LayoutRule:
+    """Which layout computes a batch.
+
+    fitting: how many convolutions `winograd` can compute. winograd: whether it does, on boards from `least_edge` on in
+    batches of `least_rows`, in `parts` parts; other batches are whole, by `threads` threads (0: all cores). chosen: the
+    layout of larger boards and batches instead.
+    """
+
+    fitting: int
+    winograd: bool
+    parts: int
+    threads: int
+    least_rows: int
+    least_edge: int
+    chosen: Layout | None
+
+    @classmethod
+    def of(
+        cls,
+        fitting: int,
+        precision: str,
+        winograd: bool | None,
+        parts: int,
+        threads: int,
+        max_batch: int,
+        chosen: Layout | None,
+    ) -> "LayoutRule":
+        """The rule for a network and a processor; `winograd` None leaves it to the number of fitting convolutions."""
+        enough = fitting >= (MIN_CONVOLUTIONS if winograd is None else 1)
+        return cls(
+            fitting=fitting,
+            winograd=winograd is not False and enough and parts <= max_batch,
+            parts=parts,
+            threads=threads,
+            # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
+            # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times). With as many
+            # cores as `max_batch` no batch has a row more.
+            least_rows=parts + (precision == "bf16" and 1 < parts < max_batch),
+            least_edge=WINOGRAD_EDGES.get(precision, WINOGRAD_EDGES["f32"]),
+            chosen=None if chosen and chosen.winograd and not fitting else chosen,
+        )
+
+    def layout(self, rows: int, edge: int, only_size: int | None) -> Layout:
+        """The layout of a batch; `only_size` is the board size of a network that knows no other."""
+        smallest = min(self.least_edge, only_size or self.least_edge)
+        if self.chosen is not None and edge >= smallest and 2 * rows >= self.chosen.parts:
+            return self.chosen
+        if self.winograd and edge >= self.least_edge and rows >= self.least_rows:
+            return Layout(True, self.parts, 1)
+        return Layout(False, 1, self.threads)
+
+
 _SMALLEST_PIECE = 8  # rows; below, a call costs more than the padding
 
 
@@ -186,7 +239,6 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         from tengen.evaluators.winograd import count_fitting
 
         super().__init__(path, max_batch)
-        self._file = self.path
         self._core: Any = openvino.Core()
         with _COMPILING:
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
@@ -199,31 +251,38 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         elif not threads and cpu_quota():  # OpenVINO asks the affinity alone
             threads = core_count()
         self.precision = _resolve(precision, self.path, self._core)
-        if self.precision == "int8":
-            self._file = int8_path(self.path)
-        self._options: dict[str, Any] = {
-            "PERFORMANCE_HINT": "LATENCY",
-            "NUM_STREAMS": str(streams),
-            "INFERENCE_PRECISION_HINT": _half(self._core) if self.precision == "int8" else self.precision,
-            # Pinned, the models of two threads share one core (measured: no gain from the second, unpinned 1.9 times).
-            "ENABLE_CPU_PINNING": False,
-        }
-        if target == "GPU":
-            # The other options are the CPU's. By itself a GPU computes in f16.
-            hint = {"INFERENCE_PRECISION_HINT": "f32"} if precision == "f32" else {}
-            self._options = {"PERFORMANCE_HINT": "LATENCY", **hint}
-        if remember:
-            self._options["CACHE_DIR"] = _writable_cache()
-        if threads and target == "CPU":
-            self._options["INFERENCE_NUM_THREADS"] = threads
-        self.layout, self._threads = layout, threads
+        self._file = int8_path(self.path) if self.precision == "int8" else self.path
+        self._options = self._device_options(threads, streams, remember)
         self._streams = streams
-        self._parts = max(1, (threads or core_count()) // streams)
         self._kernels: dict[str, _native.Winograd] = {}
         self._operations: list[Operations] = []  # of each model that has some
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
         model = self._read()
+        self._describe_model(model)
+        fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
+        parts = max(1, (threads or core_count()) // streams)
+        self.rule = LayoutRule.of(fitting, self.precision, winograd, parts, threads, max_batch, layout)
+
+    def _device_options(self, threads: int, streams: int, remember: bool) -> dict[str, Any]:
+        """The options that OpenVINO compiles models with."""
+        options: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
+        if remember:
+            options["CACHE_DIR"] = _writable_cache()
+        if self._target == "GPU":  # by itself it computes in f16
+            return {**options, "INFERENCE_PRECISION_HINT": "f32"} if self.precision == "f32" else options
+        if threads:
+            options["INFERENCE_NUM_THREADS"] = threads
+        return {
+            **options,
+            "NUM_STREAMS": str(streams),
+            "INFERENCE_PRECISION_HINT": _half(self._core) if self.precision == "int8" else self.precision,
+            # Pinned, the models of two threads share one core (measured: no gain from the second, unpinned 1.9 times).
+            "ENABLE_CPU_PINNING": False,
+        }
+
+    def _describe_model(self, model: Any) -> None:
+        """Check inputs and outputs, and leave the model with one row of the largest board."""
         try:
             shapes = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
             self._describe(
@@ -235,17 +294,6 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             self._describe_policy([1, *(n.get_length() for n in policy[1:])])  # of the rows nothing may be known
         except RuntimeError as error:  # a shape that no network file has
             raise NetworkError(f"{self._file} cannot be used as a network: {last_line(error)}") from error
-        fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
-        self.fits_winograd = fitting > 0
-        self.winograd = winograd is not False and fitting >= (MIN_CONVOLUTIONS if winograd is None else 1)
-        self.winograd &= self._parts <= max_batch
-        if layout and layout.winograd and not fitting:
-            self.layout = None
-        # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
-        # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times). With as many cores
-        # as `max_batch` no batch has a row more.
-        self._min_rows = self._parts + (self.precision == "bf16" and 1 < self._parts < max_batch)
-        self._min_edge = WINOGRAD_EDGES.get(self.precision, WINOGRAD_EDGES["f32"])
 
     def _piece(self, rows: int) -> int:
         rows = super()._piece(rows)
@@ -283,11 +331,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
         Small boards and few rows on many threads take the plain model, which shares one row among the threads.
         """
-        layout = self.layout
-        smallest = min(self._min_edge, self.only_size or self._min_edge)
-        if layout is None or edge < smallest or 2 * rows < layout.parts:
-            winograd = self.winograd and edge >= self._min_edge and rows >= self._min_rows
-            layout = Layout(winograd, self._parts if winograd else 1, 1 if winograd else self._threads)
+        layout = self.rule.layout(rows, edge, self.only_size)
         key = bucket(-(-rows // layout.parts)), edge, layout
         with self._lock:
             if key not in self._requests:
@@ -334,7 +378,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     def _compile(self, model: Any, layout: Layout) -> Any:
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
         options = self._options
-        if layout.parts > 1 or layout.threads != self._threads:
+        if layout.parts > 1 or layout.threads != self.rule.threads:
             threads = layout.parts * layout.threads
             options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
         with _COMPILING, _sole_user(options.get("CACHE_DIR", "")):
