@@ -489,6 +489,11 @@ def test_an_option_that_is_off_is_left_out() -> None:
     assert Step(run="match a b", options=options).command({}) == ["match", "a", "b", "--games", "4", "--force"]
 
 
+def test_a_reduced_match_has_fewer_games_under_the_same_conditions() -> None:
+    match = Step(run="match a b", options={"games": 400, "seconds": 0.2, "visits": 32}).scaled(0.01)
+    assert match.options == {"games": 40, "seconds": 0.2, "visits": 32}
+
+
 @pytest.mark.parametrize("name", study_names())
 def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
     """Its training runs are recipes with settings that exist, also in a small part of their length."""
