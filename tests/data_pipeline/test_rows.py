@@ -76,6 +76,22 @@ def test_a_game_is_known_by_the_color_of_the_player_that_is_asked_for(asked: lis
     assert filters.refuse(unnamed) == "player"
 
 
+@pytest.mark.parametrize(
+    ("rules", "result", "agrees"),
+    [("Chinese", "B+6.5", True), ("Chinese", "B+8.5", False), ("AGA", "B+7.5", True), ("Japanese", "B+7.5", True)],
+)
+def test_the_score_of_a_handicap_game_has_the_bonus_of_its_rules(rules: str, result: str, agrees: bool) -> None:
+    """Five columns are Black's, 45 points of area, and four White's, 36; a stone lies in Black's own territory."""
+    black = [f"B[e{row}]" for row in "acdfgi"] + ["B[ee]", "B[cc]"]
+    white = [f"W[f{row}]" for row in "abcdefghi"]
+    moves = "".join(f";{w};{b}" for w, b in zip(white, [*black, "B[]"], strict=True))
+    record = f"(;SZ[9]KM[0.5]HA[2]RU[{rules}]AB[eb][eh]RE[{result}]{moves};W[])"
+    row, _ = to_row(record.encode(), "here", RowOptions(Filters(min_moves=1)))
+    assert (row.ownership is not None) == agrees
+    if row.ownership is not None:
+        assert row.ownership.reshape(9, 9).tolist() == [[0] * 5 + [1] * 4] * 9
+
+
 @pytest.mark.parametrize("wrong", [{"min_rank": "10x"}, {"sizes": (1,)}, {"endings": ("resigned",)}])
 def test_filters_that_make_no_sense(wrong: dict) -> None:
     with pytest.raises(SgfError, match=r"1 is no|10x|resigned"):

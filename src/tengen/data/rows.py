@@ -17,7 +17,6 @@ from tengen.data.format import rows_to_batch
 from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
 from tengen.errors import SgfError
-from tengen.rules import Rules
 from tengen.sgf.grammar import RECORD_LIMITS, RecordLimits
 from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
 from tengen.sgf.values import rank, rank_strength
@@ -122,27 +121,13 @@ def final_owners(row: GameRecord, playouts: int) -> GameRecord:
         for point in stones.tolist():
             game.setup(point, color)
     game.play_moves(row.moves)
+    board = np.asarray(game.board()).ravel()
     for tries in (max(1, playouts // 3), playouts):
         owner = np.asarray(_native.final_ownership(game, tries, row.hash)).astype(np.uint8).ravel()
-        if abs(count(row, owner) - row.score) <= TOLERANCE:
+        dead = np.flatnonzero((board != 2) & (owner != board)).tolist()
+        if abs(game.score(dead) - row.score) <= TOLERANCE:
             return replace(row, ownership=owner)
     return row
-
-
-def count(row: GameRecord, owner: npt.NDArray[np.uint8]) -> float:
-    """Score a finished game from its ownership by its rules: Black minus White in points, komi included.
-
-    The territory score is the area score minus the number of stones that each side has placed on the board: a stone
-    that lives is a point of area, and a captured stone costs a point of territory.
-    """
-    area = int(np.count_nonzero(owner == 0)) - int(np.count_nonzero(owner == 1))
-    komi = row.komi or 0.0
-    if Rules.parse(row.rules).scoring == "area":
-        return area - komi
-    played = row.points < row.size * row.size
-    white = int(np.count_nonzero(played & (row.colors == 1)))
-    black = int(np.count_nonzero(played)) - white
-    return area - (black + len(row.black_stones)) + (white + len(row.white_stones)) - komi
 
 
 PART, DROPPED, FILTERED, UNREADABLE = "kept in part", "dropped", "filtered out", "not read"
