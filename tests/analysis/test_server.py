@@ -14,6 +14,7 @@ from talk import PLAIN, Talk
 
 from tengen.analysis.server import Options, _settings
 from tengen.engine.params import SearchParams
+from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.evaluators import Evaluation, InputBatch
 from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
@@ -145,6 +146,20 @@ def test_an_evaluation_that_fails_costs_its_queries_alone() -> None:
     with Talk(Failing()) as talk:
         (answer,) = talk.ask(boardXSize=7, boardYSize=7)
         assert (answer["id"], answer["turnNumber"]) == ("q", 0) and "no memory" in answer["error"]
+        assert talk.ask()[0]["rootInfo"]["visits"] == 20
+
+
+def test_a_search_that_cannot_begin_costs_its_query_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(queue: SearchQueue, *_: object, **__: object) -> SearchTask:
+        raise MemoryError("no memory for a tree")
+
+    with Talk() as talk:
+        with monkeypatch.context() as patch:
+            patch.setattr(SearchQueue, "start", start)
+            (answer,) = talk.ask(id="large")
+        assert answer["id"] == "large" and answer["error"] == "internal error: no memory for a tree"
+        talk.act("terminate_all")
+        assert talk.answers[1:] == [{"id": "action", "action": "terminate_all"}]
         assert talk.ask()[0]["rootInfo"]["visits"] == 20
 
 

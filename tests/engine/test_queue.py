@@ -149,6 +149,75 @@ def test_a_failing_evaluator_ends_its_searches_and_no_others() -> None:
         assert good.wait(20).visits == 40
 
 
+def test_polling_a_failed_search_adds_nothing_to_its_error() -> None:
+    """Each raise added its frames to the traceback, which keeps the variables of all of them."""
+    with SearchQueue(Checksum(fail_after=0)) as queue:
+        task = queue.start(Game(5), FEW)
+        depths = []
+        for ask in [task.wait] + 20 * [task.poll]:
+            with pytest.raises(OSError, match="had enough") as caught:
+                ask()
+            depths.append(len(caught.traceback))
+    assert len(set(depths)) == 1
+
+
+class Small(Gate):
+    """Has no memory for batches that several searches share."""
+
+    def new_batch(self, rows: int, edge: int) -> InputBatch:
+        if rows > 8:
+            raise MemoryError("no memory for a shared batch")
+        return super().new_batch(rows, edge)
+
+
+def test_a_shared_batch_without_memory_costs_its_searches_alone() -> None:
+    small = Small()
+    with SearchQueue(BySizeEvaluator(Checksum(), {5: lambda: small})) as queue:
+        bad, good = [queue.start(Game(5), FEW) for _ in range(3)], queue.start(Game(7), FEW)
+        small.opened.set()
+        for task in bad:
+            with pytest.raises(MemoryError, match="a shared batch"):
+                task.wait(20)
+        assert good.wait(20).visits == 40
+        assert queue.start(Game(5), FEW).wait(20).visits == 40, "alone it shares none"
+
+
+def test_a_report_that_fails_ends_its_search_and_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def report(search: object, length: int) -> list[object]:
+        raise MemoryError("no memory for a report")
+
+    ends: list[SearchTask] = []
+    with SearchQueue(Checksum()) as queue:
+        monkeypatch.setattr("tengen.engine.queue.search_candidates", report)
+        task = queue.start(Game(5), FEW, on_end=ends.append)
+        with pytest.raises(MemoryError, match="a report"):
+            task.wait(20)
+        assert ends == [task]
+        monkeypatch.undo()
+        assert queue.start(Game(5), FEW).wait(20).visits == 40
+
+
+def test_an_error_of_the_queue_itself_ends_all_searches_and_is_named_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The thread ended, and every caller waited for ever."""
+
+    def fail(queue: SearchQueue) -> list[SearchTask]:
+        raise MemoryError("no memory for a list")
+
+    gate = Gate()
+    with SearchQueue(gate) as queue:
+        tasks = [queue.start(Game(5), FEW) for _ in range(3)]
+        monkeypatch.setattr(SearchQueue, "_next_tasks", fail)
+        gate.opened.set()
+        for task in tasks:
+            with pytest.raises(MemoryError, match="a list"):
+                task.wait(20)
+        assert len(queue) == 0
+        with pytest.raises(RuntimeError, match="no memory for a list"):
+            queue.start(Game(5), FEW)
+
+
 def test_a_result_that_cannot_be_right_costs_its_own_search_alone() -> None:
     class Poison(Checksum):
         def infer(self, batch: InputBatch) -> Evaluation:

@@ -101,8 +101,12 @@ def test_a_failure_has_a_reason_and_last_words(kind: str, seconds: float, reason
         if reason == "refused":
             assert client.ask("play b A1") == ""
         else:
-            with pytest.raises(ProgramError, match=says):
-                client.ask("play b A1")
+            depths = []
+            for _ in range(3):
+                with pytest.raises(ProgramError, match=says) as caught:
+                    client.ask("play b A1")
+                depths.append(len(caught.traceback))
+            assert len(set(depths)) == 1, "an error that is raised again grows no traceback"
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,9 @@ class AnalysisServer:
                 self._open.append(request)
                 try:
                     request.task = self._start(request)
-                except (TengenError, ValueError) as error:
+                except Exception as error:
+                    if not isinstance(error, TengenError | ValueError):
+                        logger.exception("the search of query %s, turn %d, cannot begin", query.id, turn.number)
                     self._answer(request, _failure(request, error))
 
     def _unused_profile(self, query: Query, fields: Fields) -> list[Warned]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
+from types import TracebackType
 
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
@@ -63,6 +64,7 @@ class SearchTask:
         self._stopped = threading.Event()
         self._done = threading.Event()
         self._error: BaseException | None = None
+        self._traceback: TracebackType | None = None
         self._result: SearchResult | None = None
 
     # --- Any thread
@@ -74,8 +76,7 @@ class SearchTask:
 
     def poll(self) -> SearchResult | None:
         """What the search has found so far; None before its first batch. Raises what ended it, if it failed."""
-        if self._error is not None:
-            raise self._error
+        self._raise_error()
         search = self._search
         return self._result if search is None or self._started is None else self._report(search)
 
@@ -87,8 +88,7 @@ class SearchTask:
         """
         if not self._done.wait(timeout):
             raise TimeoutError(f"the search is not over after {timeout:g} seconds")
-        if self._error is not None:
-            raise self._error
+        self._raise_error()
         assert self._result is not None
         return self._result
 
@@ -155,16 +155,29 @@ class SearchTask:
     def end(self, error: BaseException | None = None) -> None:
         """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
         self._ended = time.monotonic()
-        self._error = error
-        self._result = self._report(self.search) if error is None else None
+        try:
+            if error is None:
+                self._result = self._report(self.search)
+        except BaseException as failure:
+            error = failure
+        self._keep_error(error)
         try:
             if self._on_end is not None:
                 self._on_end(self)
         except BaseException as failure:
-            self._error = failure
+            self._keep_error(failure)
         finally:
             self._search = None
             self._done.set()
+
+    def _keep_error(self, error: BaseException | None) -> None:
+        self._traceback = error.__traceback__ if error is not None else None
+        self._error = error
+
+    def _raise_error(self) -> None:
+        """Raise what ended the search, with its first traceback: each raise adds its frames to the last one."""
+        if self._error is not None:
+            raise self._error.with_traceback(self._traceback)
 
     def _report(self, search: TreeSearch) -> SearchResult:
         """The state of the search, with the move that stands best."""
@@ -243,6 +256,7 @@ class SearchQueue:
         self._tasks: list[SearchTask] = []  # that are not over, in the order in which they came
         self._changed = threading.Condition()
         self._closed = False
+        self._failure: BaseException | None = None  # that ended the thread
         self._worker: threading.Thread | None = None
         self._inputs: dict[tuple[BatchEvaluator, int], list[InputBatch]] = {}  # that no batch in flight uses
         self._flight: _Flight | None = None
@@ -268,7 +282,7 @@ class SearchQueue:
         The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
         are those of TreeSearch.set_root, `params` (by default those of the queue) the settings of this search; the rest
         as for SearchTask. Raises NetworkError for a board that the evaluator does not know, ValueError
-        where no move is left, RuntimeError after close.
+        where no move is left, RuntimeError after close and after an error of the queue itself.
         """
         params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
         search = TreeSearch(
@@ -289,12 +303,15 @@ class SearchQueue:
             pv_length=pv_length,
         )
         with self._changed:
+            if self._failure is not None:
+                raise RuntimeError(f"the queue has failed: {self._failure!r}") from self._failure
             if self._closed:
                 raise RuntimeError("the queue is closed")
-            self._tasks.append(task)
             if self._worker is None:
-                self._worker = threading.Thread(target=self._work, name="search queue", daemon=True)
-                self._worker.start()
+                worker = threading.Thread(target=self._work, name="search queue", daemon=True)
+                worker.start()
+                self._worker = worker
+            self._tasks.append(task)
             self._changed.notify()
         return task
 
@@ -323,12 +340,23 @@ class SearchQueue:
             self._evaluation = stack.enter_context(ThreadPoolExecutor(1, "evaluation"))
             if self._tree_threads > 1:
                 self._trees = stack.enter_context(ThreadPoolExecutor(self._tree_threads, "trees"))
-            while self._wait_for_tasks():
-                for task in [task for task in self._tasks if task.stopped and task not in self._in_flight()]:
-                    task.end(None if task.begun else CancelledError("the search was stopped before it began"))
-                self._round(self._next_tasks())
-                with self._changed:
-                    self._tasks = [task for task in self._tasks if not task.done]
+            try:
+                while self._wait_for_tasks():
+                    for task in [task for task in self._tasks if task.stopped and task not in self._in_flight()]:
+                        task.end(None if task.begun else CancelledError("the search was stopped before it began"))
+                    self._round(self._next_tasks())
+                    with self._changed:
+                        self._tasks = [task for task in self._tasks if not task.done]
+            except BaseException as error:
+                self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        """End all searches with an error that is none of theirs, such as memory that is full; none is begun again."""
+        with self._changed:
+            self._failure = error
+            open_, self._tasks = [task for task in self._tasks if not task.done], []
+        for task in open_:
+            task.end(error)
 
     def _wait_for_tasks(self) -> bool:
         """Wait until there are searches; False once the queue is closed and empty."""
@@ -381,15 +409,15 @@ class SearchQueue:
         """Begin the evaluation of a shared batch of searches on boards of one size; None where that failed."""
         network, size = key
         buffers, began = self._inputs.setdefault(key, []), time.monotonic()
-        inputs = buffers.pop() if buffers else new_inputs(network, self._at_once * self._batch, size)
         try:
+            inputs = buffers.pop() if buffers else new_inputs(network, self._at_once * self._batch, size)
             ends = self._gather(inputs, members)
+            result = self._evaluation.submit(network.infer, inputs[: ends[-1]]) if ends[-1] else None
         except BaseException as failure:
             for task, _ in members:
                 task.search.forget_waiting()
                 _stepped(task, began, failure)
             return None
-        result = self._evaluation.submit(network.infer, inputs[: ends[-1]]) if ends[-1] else None
         return _Flight(key, members, inputs, ends, result, began)
 
     def _gather(self, inputs: InputBatch, members: Sequence[Member]) -> list[int]:

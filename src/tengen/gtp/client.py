@@ -104,7 +104,7 @@ class GtpClient:
     def ask(self, command: str, seconds: float = 60.0) -> str:
         """Send one command and return the text of the answer, without `=` and id; at most `seconds` are waited."""
         if self.broken is not None:
-            raise self.broken
+            raise self.broken.with_traceback(None)  # which would grow with every command
         try:
             return self._ask(command, seconds)
         except ProgramError as error:
