@@ -14,6 +14,7 @@ from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine, queue
+from tengen.engine.limits import Budget
 from tengen.engine.params import set_params
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
@@ -213,6 +214,23 @@ def test_stop_ends_a_search_at_once_from_another_thread() -> None:
     calls = evaluator.calls
     thread.join()
     assert evaluator.calls <= calls + 2, "the batches that were on their way"
+
+
+def test_a_stop_before_the_first_batch_is_no_stop_of_the_search_before() -> None:
+    """As from another thread just after `think` was called, which may have to wait for the end of pondering."""
+
+    class Stopping(Limits):
+        def budget(self, size: int, move_number: int) -> Budget:
+            engine.stop()
+            return super().budget(size, move_number)
+
+    engine = engine_on(Game(9), batch=4)
+    engine.ponder()
+    engine.stop()
+    assert engine.think(Limits(playouts=20)).visits >= 20, "an earlier stop is over"
+    visits = engine_on(Game(9, komi=5)).think(Limits(visits=1)).visits
+    engine.set_position(Game(9, komi=5))
+    assert engine.think(Stopping(visits=200)).visits <= visits + 4, "at least one batch is searched"
 
 
 def test_until_is_asked_after_each_batch() -> None:

@@ -70,6 +70,7 @@ class Engine:
         self._random = np.random.default_rng(seed)
         self._busy = threading.RLock()
         self._task_now: SearchTask | None = None
+        self._last_stop = object()  # another one after each stop
         self._pondering: threading.Thread | None = None
         self._game: Game | None = None
         self._restricted = False
@@ -184,24 +185,34 @@ class Engine:
         thread. The search ends early on `stop`, or when `until()`, called after each batch, is true. With `cleanup`
         dead stones are captured before passing. Raises RuntimeError before the first `set_position`.
         """
+        last_stop = self._last_stop
         self._end_pondering()
         with self._busy:
             game = self._position()
             # A search that stops early leaves the second move fewer visits than the rule of diversity compares.
             asked = replace(limits or self.limits, early_stop=False) if self.params.diversity else limits or self.limits
             budget = asked.budget(game.size, len(game.moves))
-            return self._decide(self._task(budget, on_progress, until, every).run(), cleanup)
+            task = self._task(budget, on_progress, until, every, last_stop)
+            return self._decide(task.run(), cleanup)
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
         """Search the position in a background thread until another method is called; returns at once."""
+        last_stop = self._last_stop
         self._end_pondering()
         self._position()
-        task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every)
+        task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every, last_stop)
         self._pondering = threading.Thread(target=self._ponder, args=(task,), name="ponder", daemon=True)
         self._pondering.start()
 
     def stop(self) -> None:
-        """End the running search after its batch; from any thread."""
+        """End the running search after its batch; from any thread, as soon as `think` or `ponder` has been called.
+
+        A search that is asked for later is not affected.
+        """
+        self._last_stop = object()
+        self._stop_task()
+
+    def _stop_task(self) -> None:
         if self._task_now is not None:
             self._task_now.stop()
 
@@ -245,7 +256,7 @@ class Engine:
     def _end_pondering(self) -> None:
         thread = self._pondering
         if thread is not None and thread is not threading.current_thread():
-            self.stop()
+            self._stop_task()
             thread.join()
             self._pondering = None
 
@@ -257,11 +268,18 @@ class Engine:
             logger.exception("pondering ended")
 
     def _task(
-        self, budget: Budget, on_progress: Progress | None, until: Callable[[], bool] | None, every: float
+        self,
+        budget: Budget,
+        on_progress: Progress | None,
+        until: Callable[[], bool] | None,
+        every: float,
+        last_stop: object,
     ) -> SearchTask:
-        """The search of the position, for `stop` to end."""
+        """The search of the position, for `stop` to end; it is stopped if `last_stop` is not the last one any more."""
         task = SearchTask(self._search, self._position(), budget, on_progress=on_progress, until=until, every=every)
         self._task_now = task
+        if self._last_stop is not last_stop:  # asked after the task is there for `stop`, so that none is lost
+            task.stop()
         return task
 
     def _decide(self, result: SearchResult, cleanup: bool) -> SearchResult:
