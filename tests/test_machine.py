@@ -34,10 +34,40 @@ def test_flags_of_the_processor_are_those_of_linux() -> None:
 def test_cores_of_a_container(text: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`docker run --cpus` sets a quota and leaves the affinity alone."""
     monkeypatch.setattr(machine.psutil.Process, "cpu_affinity", lambda _: [0, 1, 2], raising=False)
-    monkeypatch.setattr(machine, "_CPU_QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
     assert machine.core_count() == 3, "without such a file"
     (tmp_path / "cpu.max").write_text(text)
     assert machine.core_count() == cores
+
+
+@pytest.mark.parametrize(
+    ("limit", "held", "total", "available"),
+    [
+        ("4000", "1500", 4000, 3100),
+        ("4000", "9000", 4000, 0),
+        ("max", "1500", 64_000, 40_000),
+        ("99000", "1500", 64_000, 40_000),
+        ("", "1500", 64_000, 40_000),
+        (None, None, 64_000, 40_000),
+    ],
+)
+def test_memory_of_a_container(
+    limit: str | None,
+    held: str | None,
+    total: int,
+    available: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`docker run --memory` leaves the figures of the host alone. Pages of files are free when they are needed."""
+    host = types.SimpleNamespace(total=64_000, available=40_000)
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: host)
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    if limit is not None and held is not None:
+        (tmp_path / "memory.max").write_text(f"{limit}\n")
+        (tmp_path / "memory.current").write_text(f"{held}\n")
+        (tmp_path / "memory.stat").write_text("anon 900\nfile 700\ninactive_file 400\nactive_file 200\n")
+    assert (machine.total_memory(), machine.available_memory()) == (total, available)
 
 
 def test_name_of_the_processor_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml
 Runtime on the CPU; uniform: nothing, equal probabilities."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
-_CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_CGROUP = Path("/sys/fs/cgroup")  # of the container, on Linux with cgroups of version 2
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
 
 
@@ -45,7 +45,7 @@ def core_count() -> int:
 def cpu_quota() -> int:
     """The cores, rounded up, whose time a container may use in all (cgroups of Linux, version 2); 0 without a quota."""
     with suppress(OSError, ValueError):
-        quota, period = _CPU_QUOTA.read_text(encoding="utf-8").split()
+        quota, period = (_CGROUP / "cpu.max").read_text(encoding="utf-8").split()
         return 0 if quota == "max" else max(1, -(-int(quota) // int(period)))
     return 0
 
@@ -98,13 +98,27 @@ def source_commit() -> str:
 
 
 def available_memory() -> int:
-    """Bytes that a process can still allocate without swapping."""
-    return int(psutil.virtual_memory().available)
+    """Bytes that this process can still allocate without swapping, within the limit of its container too."""
+    free = int(psutil.virtual_memory().available)
+    with suppress(OSError, ValueError):
+        held = int((_CGROUP / "memory.current").read_text(encoding="utf-8"))
+        lines = (_CGROUP / "memory.stat").read_text(encoding="utf-8").splitlines()
+        # What was read from files counts as used, and is given up when memory is needed.
+        cached = sum(int(line.split()[1]) for line in lines if line.startswith(("active_file ", "inactive_file ")))
+        free = min(free, max(0, _memory_limit() - held + cached))
+    return free
 
 
 def total_memory() -> int:
-    """Bytes of memory that the machine has."""
-    return int(psutil.virtual_memory().total)
+    """Bytes of memory that the machine has, or that its container may use."""
+    return min(int(psutil.virtual_memory().total), _memory_limit())
+
+
+def _memory_limit() -> int:
+    """Bytes that the container may use; sys.maxsize without a limit."""
+    with suppress(OSError, ValueError):
+        return int((_CGROUP / "memory.max").read_text(encoding="utf-8"))  # "max" is no number
+    return sys.maxsize
 
 
 def resident_memory() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -292,6 +293,22 @@ def test_a_run_without_a_folder_plays_the_same_games(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path / "empty")
     assert play_cycles(MemoryTransport({0: network}), helpers=2) == by_folder
     assert not list((tmp_path / "empty").iterdir())
+
+
+def test_waiting_for_the_games_of_others_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helper that hangs keeps its games claimed."""
+    transport = MemoryTransport({})
+    list(transport.cycle_games(0).claim(CONFIG.games_per_cycle))
+    stop, waits = ShutdownFlag(), itertools.count()
+
+    def sleep(_: float) -> None:
+        stop.event.set()
+        assert next(waits) < 3, "it waits on"
+
+    monkeypatch.setattr(play.time, "sleep", sleep)
+    conditions = CycleConditions.of(CONFIG, [], 0)
+    with pytest.raises(KeyboardInterrupt):
+        CyclePlayer(CONFIG, transport, stop).play(0, conditions, lambda *_: None)
 
 
 @pytest.mark.parametrize(("device", "kind"), [("onnxruntime", "OnnxRuntimeEvaluator"), ("auto", "OpenVinoEvaluator")])

@@ -84,6 +84,7 @@ class CyclePlayer:
         games, stats = self.transport.cycle_games(cycle), GenerationStats()
         games.begin()
         while len(games.games()) < self.config.games_per_cycle:
+            self.stop.check()
             stats += (done := self.help(cycle, conditions, progress))
             if not done.games:  # other processes still play
                 time.sleep(_POLL_SECONDS)
