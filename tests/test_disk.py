@@ -1,7 +1,12 @@
 """Files are whole or not there, whatever ends the writing; locks end with who holds them."""
 
+import errno
+import os
+import stat
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +40,22 @@ def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path: Path) -> No
         write_text(path, "new" * 10_000)
     assert caught.value.filename == str(path)
     assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "old")]
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(("number", "told"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_file_system_that_cannot_sync_folders_holds_files_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, told: bool
+) -> None:
+    def sync(handle: int, real: Callable[[int], None] = os.fsync) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(number, os.strerror(number))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with pytest.raises(OSError, match="Input/output") if told else nullcontext():
+        write_text(tmp_path / "file.txt", "new")
+    assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "new")]
 
 
 @pytest.mark.posix

@@ -54,7 +54,7 @@ def write_whole(path: Path, *, durable: bool = True, checksum: bool = False, sha
         temporary.unlink(missing_ok=True)
         raise
     if durable:
-        _sync(path.parent)
+        _sync_folder(path.parent)
 
 
 def write_text(path: Path, text: str, *, durable: bool = True, shared: bool = False) -> Path:
@@ -116,9 +116,18 @@ def locked(path: Path) -> Iterator[bool]:
             lock.release()
 
 
-def _sync(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder, and needs no sync of it
+def _sync_folder(path: Path) -> None:
+    """Sync the names of the files in a folder, where the system can: some file systems (FUSE, CIFS, 9p) cannot."""
+    if os.name == "nt":  # Windows cannot open a folder, and needs no sync of it
         return
+    try:
+        _sync(path)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            raise
+
+
+def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows syncs what may be written alone
     try:
         os.fsync(handle)

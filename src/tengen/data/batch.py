@@ -119,8 +119,8 @@ class Prefetcher:
     """An endless iterator over batches in the order of their steps, drawn ahead by threads.
 
     Holds up to `depth` batches. `step` is the number of the next batch, `waited` the seconds that the consumer spent
-    waiting so far. An error in drawing a batch is raised when that batch is asked for. Close it, or use it as a context
-    manager.
+    waiting so far. An error in drawing a batch is raised whenever that batch is asked for, and no other follows. Close
+    it, or use it as a context manager.
     """
 
     def __init__(
@@ -145,7 +145,8 @@ class Prefetcher:
         if not self._ahead:
             raise StopIteration
         started = self._now()
-        batch = self._ahead.popleft().result()
+        batch = self._ahead[0].result()  # a batch that fails stays the next one
+        self._ahead.popleft()
         self.waited += self._now() - started
         self._ahead.append(self._pool.submit(self._draw, self.step + len(self._ahead) + 1))
         self.step += 1
