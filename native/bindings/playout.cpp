@@ -4,13 +4,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <numeric>
 
 #include "bindings/convert.h"
-#include "board/joining_thread.h"
 #include "board/score.h"
 #include "playout/bakago.h"
 #include "playout/policy.h"
+#include "processor/threads.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -63,14 +64,17 @@ long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std:
     const Game copy = game;
     const nb::gil_scoped_release release;
     if (threads == 1) return run_some(copy, *player, playouts, seed);
-    SplitMix64 seeds(seed);
+    SplitMix64 random(seed);
+    std::vector<std::uint64_t> seeds(threads);
+    for (auto& own : seeds) own = random.next();
     std::vector<long> moves(threads);
+    std::atomic<int> next{0};
+    const auto work = [&](int) {
+        for (int i; (i = next++) < threads;) moves[i] = run_some(copy, *player, (playouts + i) / threads, seeds[i]);
+    };
     {
-        std::vector<JoiningThread> workers;
-        for (int i = 0; i < threads; ++i) {
-            const int share = (playouts + i) / threads;
-            workers.emplace_back([&, i, share, own = seeds.next()] { moves[i] = run_some(copy, *player, share, own); });
-        }
+        const auto workers = start_threads(threads - 1, work);
+        work(0);
     }
     return std::accumulate(moves.begin(), moves.end(), 0L);
 }

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "board/joining_thread.h"
 #include "features/encode.h"
+#include "processor/threads.h"
 
 namespace tengen {
 
@@ -178,8 +178,7 @@ void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge,
         }
     };
     {
-        std::vector<JoiningThread> helpers;
-        for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
+        const auto helpers = start_threads(threads - 1, [&](int) { work(); });
         work();
     }
     if (failure) std::rethrow_exception(failure);

@@ -2,19 +2,13 @@
 
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace tengen {
 
 Workers::Workers(int threads) {
     if (threads < 1) throw std::invalid_argument("threads must be 1 or more, not " + std::to_string(threads));
-    helpers_.reserve(static_cast<std::size_t>(threads) - 1);
-    try {
-        for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {
-        // The system gives no more threads: those that there are do the work.
-    }
+    helpers_ = start_threads(threads - 1, [this](int) { serve(); });
 }
 
 Workers::~Workers() {

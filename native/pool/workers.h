@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "board/joining_thread.h"
+#include "processor/threads.h"
 
 namespace tengen {
 

@@ -1,11 +1,9 @@
 // Searches by playouts alone: simulations in native threads over one tree.
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
 
+#include "processor/threads.h"
 #include "search/search.h"
 
 namespace tengen {
@@ -60,14 +58,10 @@ long Search::run(long simulations, int threads, double seconds) {
         ++begun;
         visit(*simulations_[0], tree);
     }
-    std::vector<std::thread> others;
-    others.reserve(threads - 1);
-    try {
-        for (int i = 1; i < threads; ++i) others.emplace_back(work, std::ref(*simulations_[i]));
-    } catch (const std::system_error&) {  // the threads that there are do the work
+    {
+        const auto others = start_threads(threads - 1, [&](int i) { work(*simulations_[i + 1]); });
+        work(*simulations_[0]);
     }
-    work(*simulations_[0]);
-    for (auto& thread : others) thread.join();
     if (error) {
         tree_.clear();
         plan(0);
