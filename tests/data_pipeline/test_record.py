@@ -35,3 +35,15 @@ def test_a_game_has_one_hash_whichever_way_the_board_is_held() -> None:
         seen.add(game_hash(19, pack_moves(1 - colors, points), none, none))
         seen.add(game_hash(19, pack_moves(colors, points), white, black))
     assert len(seen) == 80
+
+
+def test_closing_passes_do_not_count() -> None:
+    """Servers differ in whether they record them; a pass that an answer follows is a move."""
+    none = np.empty(0, np.uint16)
+
+    def identity(*moves: int, size: int = 9) -> int:
+        return game_hash(size, pack_moves(np.arange(len(moves)) % 2, moves), none, none)
+
+    assert identity(40, 41) == identity(40, 41, 81) == identity(40, 41, 81, 81) == identity(40, 41, 81, 81, 81)
+    assert len({identity(40, 41), identity(40, 81, 41), identity(40, 81, 81, 41), identity(40), identity()}) == 5
+    assert identity(*range(60), 81, size=19) != identity(*range(60), size=19)  # 81 is a point there

@@ -35,7 +35,8 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training import supervised  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, Checkpoints, checkpoints, newest_checkpoint  # noqa: E402
-from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.config import LinearRun, RunConfig  # noqa: E402
+from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
 from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric  # noqa: E402
@@ -410,6 +411,23 @@ def test_games_that_were_learnt_are_not_judged_later(
     settings["data"] |= {name: str(store) if name == "validation_store" else value for name, value in after.items()}
     with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
+@pytest.mark.parametrize(("judged", "warned"), [(range(50, 70), [("10", "20")]), (range(60, 70), [])])
+def test_games_that_are_learnt_and_judged_are_warned_of(
+    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, judged: range, warned: list[Any]
+) -> None:
+    with StoreWriter(tmp_path / "judged") as writer:
+        for seed in judged:
+            writer.add(random_record(seed))
+    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["training"] |= {"steps": 1}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    linear = {name: settings["data"][name] for name in ("store", "validation_store")}
+    run = LinearRun.model_validate({"name": "x", "kind": "linear-playout", "data": linear, "training": {"games": 1}})
+    train_linear(run, tmp_path / "linear", show_progress=False)
+    found = [record.args for record in caplog.records if record.name == "tengen.training.card"]
+    assert [args[:2] for args in found if isinstance(args, tuple)] == 2 * warned
 
 
 def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class GameRecord:
     source: str = ""
     """File and place in it."""
     hash: int = 0
-    """64-bit hash of size, setup and moves up to symmetry (`game_hash`); finds duplicates and decides the split."""
+    """64-bit hash of size, setup and moves (`game_hash`); finds duplicates and decides the split."""
     ownership: npt.NDArray[np.uint8] | None = None
     """[size * size]: final owner of each point, 0 black, 1 white, 2 neutral; None where unknown."""
     visits: tuple[npt.NDArray[np.uint32], ...] | None = None
@@ -182,8 +182,13 @@ def symmetry_table(size: int) -> npt.NDArray[np.uint16]:
 def game_hash(
     size: int, moves: npt.NDArray[np.uint16], black_stones: npt.NDArray[np.uint16], white_stones: npt.NDArray[np.uint16]
 ) -> int:
-    """Hash size, setup and moves to 64 bits. The hash is the same for all eight symmetries of a game."""
+    """Hash size, setup and moves to 64 bits. The hash is the same for all eight symmetries of a game.
+
+    Passes that end the game do not count: servers differ in whether they record them.
+    """
     table = symmetry_table(size)
+    played = np.flatnonzero(moves & np.uint16(WHITE_BIT - 1) != size * size)
+    moves = moves[: played[-1] + 1 if len(played) else 0]
     points, colors = moves & np.uint16(WHITE_BIT - 1), moves & np.uint16(WHITE_BIT)
     turned = table[:, points] | colors
     keys = [row.tobytes() for row in turned]

@@ -1,6 +1,7 @@
 """The card of a trained network: what it learned from, and its metrics. Needs no PyTorch."""
 
 import base64
+import logging
 import math
 import platform
 import zlib
@@ -21,6 +22,7 @@ from tengen.machine import library_versions, processor_name, source_commit
 from tengen.training.config import CardFacts
 from tengen.training.metrics import Estimate, PredictionResults
 
+_logger = logging.getLogger(__name__)
 _LIBRARIES = ("numpy", "torch", "onnx", "openvino", "pyarrow")
 _SOURCES = 3  # files and folders of an import that a card names
 _SAMPLE = 512  # hashes of games on a card, 5 KB as text
@@ -120,6 +122,17 @@ def share_learnt(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> fl
     sample = np.frombuffer(base64.b64decode(games["sample"]), "<u8")
     compared = hashes if games["complete"] else hashes[hashes <= sample.max(initial=0)]
     return float(np.isin(compared, sample).mean()) if len(compared) else 0.0
+
+
+def warn_of_learnt_games(learnt: Store, rows: Ints, judged: Store, judged_rows: Ints) -> None:
+    """Log a warning where games `judged_rows` of `judged`, which validate, are among those that are learnt."""
+    common = int(np.isin(judged.hashes[judged_rows], learnt.hashes[rows]).sum())
+    if common:
+        _logger.warning(
+            "warning: %s of the %s games of %s that validate are trained on too: a network predicts them better than "
+            "games that it does not know; tengen import --exclude %s makes a store to train on without them",
+            *(f"{common:,}", f"{len(judged_rows):,}", judged.path, judged.path),
+        )
 
 
 def games_key(store: Store, rows: Ints) -> str:

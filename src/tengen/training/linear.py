@@ -26,7 +26,15 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.card import facts_of, games_key, games_learnt, make_card, metric_entries, provenance
+from tengen.training.card import (
+    facts_of,
+    games_key,
+    games_learnt,
+    make_card,
+    metric_entries,
+    provenance,
+    warn_of_learnt_games,
+)
 from tengen.training.config import CardFacts, LinearRun
 from tengen.training.metrics import PredictionResults
 
@@ -110,6 +118,8 @@ class _Games:
             one_per_game=True,
             validation_fraction=data.validation_fraction,
         )
+        if not apart:
+            warn_of_learnt_games(self.store, self._rows, judged, self.validation.game_rows)
         self._players = self.store.column("player")
         self._seed = run.training.seed
 

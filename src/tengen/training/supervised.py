@@ -43,7 +43,16 @@ from tengen.training.callbacks import (
     make_callbacks,
     newest_checkpoint,
 )
-from tengen.training.card import board_sizes, facts_of, games_key, games_learnt, make_card, metric_entries, provenance
+from tengen.training.card import (
+    board_sizes,
+    facts_of,
+    games_key,
+    games_learnt,
+    make_card,
+    metric_entries,
+    provenance,
+    warn_of_learnt_games,
+)
 from tengen.training.config import OptimizerConfig, RunConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
@@ -63,7 +72,8 @@ _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # key
 
 @dataclass(frozen=True)
 class Samplers:
-    """Positions for training and for validation, which share no game."""
+    """Positions for training and for validation. They share no game, unless a validation store has games of the other
+    one, of which `train` warns."""
 
     train: Sampler | LabelSampler
     validation: Sampler
@@ -178,6 +188,9 @@ def train(
     check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
+    if run.data.validation_store is not None:
+        learnt, judged = samplers.train, samplers.validation
+        warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
     learned = _sizes_learned(run, network, samplers.train, local)
     run = with_facts(run, samplers.train, learned)
     inputs = samplers.train.plane_set
