@@ -28,7 +28,7 @@ from tengen.networks import FAMILIES
 from tengen.recipes import load_recipe, recipe_names
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.studies.study import load_study, study_names
+from tengen.studies.study import Study, load_study, study_names
 from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
@@ -157,7 +157,7 @@ def _cell(text: str) -> str:
 
 
 def recipes_page() -> str:
-    """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
+    """The reference of the keys of recipes and studies: one section a kind of recipe, one table a group of keys."""
     models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, PolicyGradientConfig]
     kinds = [model.model_fields["kind"].default for model in models]
     sections = [
@@ -166,7 +166,8 @@ def recipes_page() -> str:
         f"(default: `{kinds[0]}`). With `like: NAME` it begins with another recipe, a shipped one or a file "
         "beside it, and changes what it has itself. Missing keys have the defaults of these tables. Keys of a group "
         "are written below its name or as `--set GROUP.KEY=VALUE`. Keys of `network` are those of its family; "
-        "[search parameters](search.md#all-parameters) may be given in `search.params`.",
+        "[search parameters](search.md#all-parameters) may be given in `search.params`. The keys of a study are "
+        "[below](#studies).",
     ]
     for kind, model in zip(kinds, models, strict=True):
         sections += [f"## Kind {kind}", *_groups(model, "")]
@@ -174,6 +175,8 @@ def recipes_page() -> str:
     for name in FAMILIES:
         config = FAMILIES[name].config
         sections += [f"### `family: {name}`", inspect.getdoc(config) or "", fields_table(config)]
+    sections += ["## Studies", "A [study of your own](../studies/index.md#a-study-of-your-own) is a YAML file too."]
+    sections += _groups(Study, "")
     return "\n\n".join(sections) + "\n"
 
 
@@ -237,7 +240,7 @@ def _kind(hint: Any) -> str:
             dict.fromkeys(_kind(part) for part in parts if part is not Ellipsis)
         )
     if parts:
-        return " or ".join("null" if part is type(None) else _kind(part) for part in parts)
+        return " or ".join(dict.fromkeys("null" if part is type(None) else _kind(part) for part in parts))
     return {int: "integer", float: "number", bool: "true, false", str: "text"}.get(hint, "any")
 
 

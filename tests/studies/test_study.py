@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import yaml
 from training.small_run import settings_of, write_store
 
 import tengen
-from tengen.cli.app import main
+from tengen.cli.app import check_command, main
 from tengen.errors import RecipeError
 from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
@@ -124,9 +125,10 @@ def test_a_reduced_study_lies_elsewhere_and_says_so(
     recipe = yaml.safe_load((folder / "net-1" / "recipe.yaml").read_text())
     assert (recipe["training"]["steps"], recipe["training"]["seed"]) == (6, 1)
     assert not (tmp_path / "docs").exists()
+    pages = tmp_path / "pages"
     # The page of the study shows it where the full run is missing, and says so.
-    assert study(path, "--report") == 0
-    page = (tmp_path / "docs" / "studies" / "small-study.md").read_text()
+    assert study(path, "--report", "--page", pages) == 0
+    page = (pages / "small-study.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith("| accuracy")]
     found = PredictionResults.load(folder / "net-1" / "predictions.npz")
     assert f"| {100 * found.top1.mean():.1f}% (" in row
@@ -135,18 +137,32 @@ def test_a_reduced_study_lies_elsewhere_and_says_so(
     assert "| net-1, 0.2 of its length |" in page and "| net-1 | not run |" in page
 
 
+def test_the_page_of_your_own_study_is_in_the_folder_of_its_runs_and_names_its_file(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = yaml.safe_load(path.read_text())
+    del made["paper"]
+    (tmp_path / "my own.yaml").write_text(yaml.safe_dump(made, sort_keys=False))
+    assert study("my own.yaml", "--report") == 0
+    assert not (tmp_path / "docs").exists()
+    page = (tmp_path / "runs" / "studies" / "my own" / "my own.md").read_text()
+    commands = [part.split("`")[0] for part in page.split("`tengen study ")[1:]]
+    assert len(commands) == 6 and all(shlex.split(words)[0] == "my own.yaml" for words in commands)
+
+
 def test_a_page_keeps_the_figures_of_runs_that_are_gone(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runs, pages = tmp_path / "runs" / "studies", tmp_path / "docs" / "studies"
+    runs, pages = tmp_path / "runs" / "studies", tmp_path / "pages"
     made = yaml.safe_load(path.read_text())
     made["rows"].append({**made["rows"][2], "what": "accuracy"})  # another figure of the same name
     path.write_text(yaml.safe_dump(made, sort_keys=False))
     for scale in (0.2, 0.4):
         assert study(path, "--scale", scale, "--only", "net-1") == 0
     assert study(path, "--scale", 0.2, "--only", "net-2") == 0
-    assert study(path, "--report") == 0
+    assert study(path, "--report", "--page", pages) == 0
     page, record = ((pages / f"small-study.{end}").read_text() for end in ("md", "json"))
     plots = {plot: plot.read_text() for plot in pages.glob("*.svg")}
     rows = json.loads(record)["rows"]
@@ -154,20 +170,22 @@ def test_a_page_keeps_the_figures_of_runs_that_are_gone(
     assert [row["without"] for row in rows] == [[], ["net-2"], [], [], [], []] and "**without net-2**" in page
     assert set(json.loads(record)["plots"].values()) == {0.4} and len(plots) == 2
     shutil.rmtree(runs / "small-study-x0.4")  # the shorter runs are still there
-    assert study(path, "--report") == 0
+    assert study(path, "--report", "--page", pages) == 0
     assert (pages / "small-study.json").read_text() == record
     assert {plot: plot.read_text() for plot in plots} == plots
     shutil.rmtree(runs)
-    assert study(path, "--report") == 0
+    assert study(path, "--report", "--page", pages) == 0
     assert (pages / "small-study.json").read_text() == record
     assert (pages / "small-study.md").read_text() == page
     # Runs of the same length take their place.
     edited = json.loads(record)
     edited["rows"][0]["ours"] = edited["runs"][0]["top1"]["ours"] = 0.99
     (pages / "small-study.json").write_text(json.dumps(edited))
-    assert study(path, "--report") == 0 and (pages / "small-study.md").read_text().count("| 99.0% (") == 2
+    assert (
+        study(path, "--report", "--page", pages) == 0 and (pages / "small-study.md").read_text().count("| 99.0% (") == 2
+    )
     assert study(path, "--scale", 0.4, "--only", "net-1") == 0
-    assert study(path, "--report") == 0
+    assert study(path, "--report", "--page", pages) == 0
     assert "99.0%" not in (pages / "small-study.md").read_text()
 
 
@@ -322,6 +340,34 @@ def test_settings_are_checked_before_a_step_runs(
     assert not (tmp_path / "pages").exists() and not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize(
+    ("step", "named"),
+    [
+        ({"run": "train RECIPE", "set": {"training.step": 40}}, "training.step"),
+        ({"run": "train RECIPE", "set": {"network.sise": "b1c8"}}, "sise"),
+        ({"run": "train RECIPE", "options": {"queit": True}}, "--queit"),
+        ({"run": "train cody-7x7"}, "cody-7x7"),
+        ({"run": "train nowhere"}, "nowhere"),
+        ({"run": "zero zero-7x7", "set": {"serch.visits": 4}}, "serch"),
+        ({"run": "match ${net-1} random", "options": {"gmes": 8}}, "--gmes"),
+        ({"run": "match ${net-1} random", "options": {"games": "many"}}, "many"),
+        ({"run": "mach ${net-1} random"}, "mach"),
+        ({"run": "nets quantise ${net-1}"}, "unexpected argument"),
+    ],
+)
+def test_the_last_step_is_checked_before_the_first_one_runs(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], step: dict[str, Any], named: str
+) -> None:
+    made = description(recipe)
+    made["steps"]["last"] = {**step, "run": step["run"].replace("RECIPE", str(recipe))}
+    path = tmp_path / "wrong.yaml"
+    path.write_text(yaml.safe_dump(made, sort_keys=False))
+    assert study(path, "--out", tmp_path / "runs", "--page", tmp_path / "pages") == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: step last: ") and named in error
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_report_with_settings_is_of_the_runs_with_them(path: Path, tmp_path: Path) -> None:
     folder = StudyFolder(tmp_path / "runs", load_study(str(path)).with_settings(["training.steps=7"]))
     put_network(folder, "net-1")
@@ -440,6 +486,7 @@ def test_a_speedup_is_a_ratio_and_no_share() -> None:
             {"steps": {"a": {"run": "match ${b} random"}, "b": {"run": "train tiny"}}, "rows": [], "plots": []},
             "step a needs",
         ),
+        ({"steps": {"wrong": {"run": "bench"}}, "rows": [], "plots": []}, "step wrong has the name of the study"),
         ({"steps": {"a": {"run": "train"}}, "rows": [], "plots": []}, "run must be a command"),
         ({"steps": {"a": {"run": "python"}}, "rows": [], "plots": []}, "run must be a command"),
         ({"steps": {"a": {"run": ""}}, "rows": [], "plots": []}, "run must be a command"),
@@ -494,6 +541,18 @@ def test_a_reduced_match_has_fewer_games_under_the_same_conditions() -> None:
     assert match.options == {"games": 40, "seconds": 0.2, "visits": 32}
 
 
+def test_the_study_of_the_documentation_can_run(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "studies" / "index.md").read_text()
+    path = tmp_path / "width.yaml"
+    path.write_text(text.split("```yaml\n")[1].split("```")[0])
+    made = load_study(str(path))
+    folder = StudyFolder(tmp_path, made)
+    assert len(made.steps) == 5 and folder.study.steps["b2c32-2"].load().training.seed == 2
+    for name, step in made.steps.items():
+        step.check()
+        check_command(folder.command(name))
+
+
 @pytest.mark.parametrize("name", study_names())
 def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
     """Its training runs are recipes with settings that exist, also in a small part of their length."""
@@ -501,6 +560,9 @@ def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
     folder = StudyFolder(tmp_path, made)
     assert made.name == name and made.rows
     for step, fields in made.steps.items():
+        fields.check()
+        if fields.verb != "python":
+            check_command(folder.command(step))
         for player in fields.set.get("players", []):
             PlayerSpec.model_validate(player).params.native()
         if fields.verb == "zero":

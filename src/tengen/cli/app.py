@@ -89,7 +89,15 @@ def guarded(work: Callable[[], int], *, debug: bool) -> int:
     return status
 
 
-def _dispatch(args: list[str]) -> int:
+def check_command(argv: Sequence[str]) -> None:
+    """Read the words of a command of `tengen` without running it.
+
+    Raises TengenError for an unknown command or option, a value of another type and a missing or further argument.
+    """
+    _dispatch(list(argv), run=False)
+
+
+def _dispatch(args: list[str], run: bool = True) -> int:
     if not args or args[0] in ("--help", "-h", "help"):
         print(_help())
         return 0
@@ -99,10 +107,11 @@ def _dispatch(args: list[str]) -> int:
     verb = VERBS.get(args[0])
     if verb is None:
         raise TengenError(_unknown(args[0]))
-    return _run(args[0], verb, args[1:])
+    return _run(args[0], verb, args[1:], run)
 
 
-def _run(name: str, verb: Verb, args: list[str]) -> int:
+def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
+    """Read the words of a command and, with `run`, carry it out; return its exit status."""
     import typer
 
     # Typer carries a copy of Click or uses Click itself, by its version; either way this is the base of usage errors.
@@ -124,6 +133,9 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     program.command(help=_paragraphs(command.__doc__ or ""))(noted)
     try:
+        if not run:
+            typer.main.get_command(program).make_context(f"tengen {name}", args).close()
+            return 0
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
         words = f"; its commands: {', '.join(further)}" if args and further and "unexpected" in str(error) else ""

@@ -36,10 +36,11 @@ def command(
     report: Annotated[bool, typer.Option("--report", help="run nothing; write the page from the runs so far")] = False,
     out: Annotated[Path | None, typer.Option(help=r"folder of the runs \[runs/studies/NAME]")] = None,
     page: Annotated[
-        Path | None, typer.Option(help=r"folder of the page \[docs/studies; reduced: that of the runs]")
+        Path | None,
+        typer.Option(help=r"folder of the page \[docs/studies; of a reduced study and of your own that of the runs]"),
     ] = None,
 ) -> None:
-    """Rerun a published experiment and write a page with its figures beside ours.
+    """Rerun a published experiment, or run one of your own, and write a page with its figures.
 
     The steps of a study are training runs, matches and measurements. Each lies in a run folder of its own. The same
     command goes on after an interruption. The page has `not run` where a step is missing.
@@ -52,7 +53,7 @@ def command(
     made = load_study(study).with_settings(settings or [], only or [])
     share = scale if scale is not None else made.quick if quick else 1.0
     folder = StudyFolder(out, made, share) if out else StudyFolder.at(RUNS / made.name, made, share)
-    pages = page or (Path("docs") / "studies" if share == 1 else folder.path)
+    pages = page or (Path("docs") / "studies" if share == 1 and study in study_names() else folder.path)
     if not report:
         _run(folder, only or [], hours)
     from tengen.studies.page import write_study
@@ -61,12 +62,12 @@ def command(
 
 
 def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
-    from tengen.cli.app import main
+    from tengen.cli.app import check_command, main
 
     limit = None if hours is None else 3600 * hours
     with sigterm_interrupts(), interrupt_after(limit) as time_is_up, report_interruption(folder.path):
         try:
-            run_study(folder, main, only, lambda line: print(line, file=sys.stderr, flush=True))
+            run_study(folder, main, only, lambda line: print(line, file=sys.stderr, flush=True), check_command)
         except KeyboardInterrupt:
             if not time_is_up.is_set():
                 raise

@@ -110,9 +110,9 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
         study.about.strip(),
         study.paper,
         _REDUCED.format(share=scale) if reduced else "",
-        f"```sh\ntengen study {study.name}{_scale_option(scale)}\n```",
+        f"```sh\n{_command(study)}{_scale_option(scale)}\n```",
         f"About {study.hours:g} hours on two cores. {done} of {len(study.steps)} steps are done. The same command goes "
-        f"on after an interruption; `tengen study {study.name} --quick` runs every step in a small part of its length.",
+        f"on after an interruption; `{_command(study)} --quick` runs every step in a small part of its length.",
         _SHORT if short else "",
         "## Results",
         _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
@@ -329,7 +329,7 @@ def _ours(study: Study, wanted: Figure | Documented, found: _Shown | None, scale
     share = found.share if found else scale
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
     cell = shown(wanted, found.estimate if found else None)
-    return cell, f"`tengen study {study.name}{_scale_option(share)} {steps}`"
+    return cell, f"`{_command(study)}{_scale_option(share)} {steps}`"
 
 
 def _differs(row: Row, found: _Shown | None, scale: float) -> str:
@@ -339,6 +339,10 @@ def _differs(row: Row, found: _Shown | None, scale: float) -> str:
     if found and found.share != scale:
         notes.insert(0, f"**{found.share:.3g} of the length**")
     return "; ".join(note for note in notes if note)
+
+
+def _command(study: Study) -> str:
+    return shlex.join(["tengen", "study", study.source])
 
 
 def _scale_option(scale: float) -> str:

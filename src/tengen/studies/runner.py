@@ -23,6 +23,8 @@ from tengen.studies.study import Step, Study, inputs
 
 Run = Callable[[Sequence[str]], int]
 """Carries out a command of `tengen` from its words; returns its exit status."""
+Check = Callable[[Sequence[str]], None]
+"""Reads the words of a command of `tengen`; raises TengenError for those that it does not take."""
 State = Literal["done", "changed", "begun", "not run"]
 """`changed`: done, by another command than that of the study as it is."""
 
@@ -159,11 +161,18 @@ def _is_share(text: str) -> bool:
         return False
 
 
-def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Callable[[str], None] = print) -> None:
+def run_study(
+    folder: StudyFolder,
+    run: Run,
+    only: Collection[str] = (),
+    say: Callable[[str], None] = print,
+    check: Check = lambda _: None,
+) -> None:
     """Run the steps that are not done, or those of `only`. The same call goes on after an interruption.
 
     Raises KeyboardInterrupt where a step was interrupted, RecipeError for an unknown step, one that needs another that
-    is not done and one that was run by another command, TengenError where a step fails.
+    is not done and one that was run by another command, TengenError where a step fails. The recipes, settings and
+    commands (by `check`) of all steps to run are checked before the first one runs.
     """
     steps = folder.study.steps
     for name in only:
@@ -174,9 +183,15 @@ def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Ca
             if found := folder.difference(other):
                 remove = f"remove {other}.json and the folder {other} there"
                 raise RecipeError(f"{folder.path}: {found}; give another folder with --out, or {remove}")
-    for name, step in steps.items():
-        if (only and name not in only) or folder.state(name) == "done":
-            continue
+    ahead = {name: step for name, step in steps.items() if name in (only or steps) and folder.state(name) != "done"}
+    for name, step in ahead.items():
+        try:
+            step.check()
+            if step.verb != "python":
+                check(folder.command(name))
+        except TengenError as error:
+            raise RecipeError(f"step {name}: {error}") from error
+    for name, step in ahead.items():
         if missing := folder.missing(name):
             say(f"{name}: left out, {missing}")
             continue

@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
-from tengen.recipes.loader import load_recipe, read_recipe, recipe_kind, settled
+from tengen.recipes.loader import load_recipe, network_fields, read_recipe, recipe_kind, settled
 from tengen.training.config import FileName, LinearRun, RunConfig, Strict, key
 
 FOLDER = Path(__file__).parent
@@ -31,16 +31,20 @@ _SAMPLES = ("games", "training.validation_games")
 class Step(Strict):
     """A command with its settings.
 
-    `run` are the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`. `${STEP}` in it stands for
-    the network of another step. `options` become `--games 400`; `quiet: true` becomes `--quiet`, and false or null
-    nothing. `set` becomes `--set training.seed=1`. `needs` are programs without which the step is left out, as it is
-    without the script, which lies in the working folder or in the clone that Tengen runs from.
+    `${STEP}` in it stands for the network of an earlier step. `each: {net: [a, b], seed: [1, 2]}` makes a step of each
+    combination: `{net}` and `{seed}` in the name of the step, which needs all of them, and in its values are filled in.
     """
 
-    run: str
-    options: dict[str, Any] = key({}, "options of the command")
-    set: dict[str, Any] = key({}, "settings of its recipe")
-    needs: list[str] = key([], "programs")
+    run: str = key(..., "the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`")
+    options: dict[str, Any] = key(
+        {}, "options of the command: `games: 400` is `--games 400`, `quiet: true` `--quiet`, false or null nothing"
+    )
+    set: dict[str, Any] = key({}, "settings of its recipe: `training.seed: 1` is `--set training.seed=1`")
+    needs: list[str] = key(
+        [],
+        "programs without which the step is left out, as it is without its script, which lies in the working folder or "
+        "in the clone that Tengen runs from",
+    )
 
     @field_validator("run")
     @classmethod
@@ -95,6 +99,23 @@ class Step(Strict):
             return load_recipe(self.recipe, settings, model=LinearRun)
         return load_recipe(self.recipe, settings)
 
+    def check(self) -> None:
+        """Raise RecipeError for a recipe that does not exist, and for a setting that it does not take."""
+        if self.verb == "zero":
+            from tengen.reinforce.config import PolicyGradientConfig
+            from tengen.selfplay.config import SelfPlayConfig
+
+            assert self.recipe is not None
+            kind = recipe_kind(self.recipe)
+            model = PolicyGradientConfig if kind == "policy-gradient" else SelfPlayConfig
+            run: BaseModel = load_recipe(self.recipe, self.settings, model=model)
+        elif self.verb == "train":
+            run = self.load()
+        else:
+            return
+        if network := getattr(run, "network", None):
+            network_fields(network)
+
     def scaled(self, scale: float) -> Step:
         """The same step in a share of its length."""
         if scale == 1:
@@ -147,18 +168,20 @@ def _yaml(value: Any, within: bool = False) -> str:
 class Figure(Strict):
     """What of the results a row shows.
 
-    `figure` is one of FIGURES, `of` the step or the steps whose mean is
-    shown, `minus` those whose mean is subtracted, position by position where both were judged on the same positions.
-    `player` is a player of a match and `against` its opponent, `key` a path in the output of a step.
+    The figures are those of held-out positions (`top1`, `top5`, `cross_entropy`, `value_mse`, from 0 to 1,
+    `value_accuracy`); `training`, the figure `key` of the training batches in the last tenth of a run; `card`, the
+    metric `key` on the card of the network; `score`, that of `player` in a match; `speedup`, how many times fewer
+    samples the steps `of` need for the final `key` (`top1` unless given) of the steps `minus`; and `output`, the number
+    at the path `key` in the JSON that a step printed, such as `0.speed`, or its `seconds`.
     """
 
-    figure: str
-    of: list[str]
-    minus: list[str] = key([], "steps")
-    player: str = ""
-    against: str = ""
-    key: str = ""
-    form: str = ""
+    figure: str = key(..., "one of these figures")
+    of: list[str] = key(..., "the step, or the steps whose mean is shown")
+    minus: list[str] = key([], "steps whose mean is subtracted, position by position")
+    player: str = key("", "of `score`: a player of the match")
+    against: str = key("", "of `score`: its opponent; all others unless given")
+    form: str = key("", "how numbers other than shares are written, as Python's `{:.3f}`")
+    key: str = key("", "of `training`, `card`, `speedup`, `output`: see above")  # last: it hides the function
 
     @field_validator("figure")
     @classmethod
@@ -176,40 +199,43 @@ class Figure(Strict):
 class Documented(Strict):
     """A figure that was measured before, with the command that measures it."""
 
-    text: str
-    command: str
+    text: str = key(..., "the figure")
+    command: str = key(..., "the command")
 
 
 class Row(Strict):
     """A row of the page: what is measured, the published figure, ours, and what differs."""
 
-    what: str
-    published: str = ""
-    ours: Figure | Documented
-    differs: str = ""
+    what: str = key(..., "what is measured")
+    published: str = key("", "the published figure")
+    ours: Figure | Documented = key(..., "the figure of the steps, or one that was measured before")
+    differs: str = key("", "what differs from the publication")
 
 
 class Curves(Strict):
-    """A plot of a figure over the training of steps, with published points {label: [[samples, value], ...]}."""
+    """A plot of a figure over the training of steps."""
 
-    title: str
-    figure: str = "top1"
-    of: dict[str, list[str]]
-    over: list[str] = key(["samples", "hours"], "axes")
-    published: dict[str, list[tuple[float, float]]] = key({}, "points by label")
+    title: str = key(..., "its heading")
+    figure: str = key("top1", "a figure of the validations in the log, such as `top1` or `value_mse`")
+    of: dict[str, list[str]] = key(..., "a curve each: its label, and the steps whose mean it is")
+    over: list[str] = key(["samples", "hours"], "the axes, with a plot each: `samples`, `hours`")
+    published: dict[str, list[tuple[float, float]]] = key(
+        {}, "points over samples: their label, and a list of [samples, value]"
+    )
 
 
 class Study(Strict):
-    """A published experiment: its steps in order, and what the page shows of them."""
+    """An experiment: its steps in order, and what the page shows of them."""
 
-    name: FileName
-    title: str
-    paper: str
-    hours: float = Field(gt=0)
-    about: str
-    quick: float = Field(0.02, gt=0, lt=1)
-    steps: dict[FileName, Step]
-    rows: list[Row]
+    name: FileName = key(..., "name of the folder of the runs and of the page, no path; the file's name unless given")
+    source: str = key("", "set by the command: the study's name or path, for the page")
+    title: str = key(..., "heading of the page")
+    paper: str = key("", "the publication that the study reruns")
+    hours: float = key(..., "hours that all steps take on two cores, about", gt=0)
+    about: str = key(..., "the text below the heading")
+    quick: float = key(0.02, "share of the length of each step with `--quick`", gt=0, lt=1)
+    steps: dict[FileName, Step] = key(..., "the steps by name, in their order")
+    rows: list[Row] = key(..., "the table of the results")
     plots: list[Curves] = key([], "curves")
     conclusions: list[str] = key([], "what the figures of the full study show")
     not_done: list[str] = key([], "parts of the published experiment that the study leaves out, and why")
@@ -223,6 +249,8 @@ class Study(Strict):
 
     @model_validator(mode="after")
     def _known_steps(self) -> Study:
+        if self.name in self.steps:
+            raise RecipeError(f"step {self.name} has the name of the study, whose figures are in {self.name}.json too")
         for row in self.rows:
             if isinstance(row.ours, Figure):
                 self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
@@ -324,6 +352,5 @@ def load_study(name_or_path: str) -> Study:
         raise RecipeError(f"{path}: there is no such file")
     if not path.is_file():
         raise RecipeError(unknown_name("study", name_or_path, study_names()))
-    data = read_recipe(path)
-    data.setdefault("name", path.stem)
+    data = {"name": path.stem, **read_recipe(path), "source": name_or_path}
     return settled(data, [], Study, f"{path}: ")
