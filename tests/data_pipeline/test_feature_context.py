@@ -289,6 +289,11 @@ def test_what_is_no_input_is_refused() -> None:
     broken = PythonPlaneSet("broken", ("a", "b"), (), lambda f: (np.zeros((1, f.size, f.size)), []))
     with pytest.raises(NetworkError, match=r"'broken' gives planes of shape \(1, 9, 9\), not \(2, 9, 9\)"):
         encode_game(broken, Game(9))
+    for number in (np.nan, np.inf):
+        for what, planes, scalars in (("planes", number, 0), ("scalars", 0, number)):
+            made = PythonPlaneSet("odd", ("a",), ("s",), lambda f, p=planes, s=scalars: (np.full((1, 9, 9), p), [s]))
+            with pytest.raises(NetworkError, match=rf"'odd' gives {what} that are not finite"):
+                encode_game(made, Game(9))
     for context, wrong in (("stones", (0, 8)), ("laddered", (0, 3)), ("recent", (0,)), ("stones", (2, 0))):
         with pytest.raises(ValueError, match="must be"):
             getattr(FeatureContext(Game(9)._native), context)(*wrong)

@@ -186,6 +186,8 @@ class PythonPlaneSet(PlaneSet):
         ):
             if given.shape != wanted:
                 raise NetworkError(f"plane set {self.name!r} gives {what} of shape {given.shape}, not {wanted}")
+            if not np.isfinite(given).all():
+                raise NetworkError(f"plane set {self.name!r} gives {what} that are not finite (NaN or infinity)")
         on_board = mask > 0
         planes[:] = 0
         planes[:, on_board] = found.reshape(len(found), -1)[:, points[on_board].astype(np.intp)]

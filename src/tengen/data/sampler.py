@@ -359,13 +359,19 @@ def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, posit
     """(games in order, positions of each game of the store): the first ones in the order of the hashes."""
     order = chosen[np.argsort(mix(store.hashes[chosen], _CHOICE), kind="stable")]
     if games is not None and games > len(order):
-        raise StoreError(f"{store.path}: {games:,} games are asked for, and {len(order):,} are there to choose from")
+        raise StoreError(
+            f"{store.path}: {games:,} games are asked for, and {len(order):,} are there to choose from; "
+            "data.games=null takes all"
+        )
     order = order[:games]
     counts = counts.copy()
     if positions is not None:
         sums = np.cumsum(counts[order])
         if positions > sums[-1]:
-            raise StoreError(f"{store.path}: {positions:,} positions are asked for, and {sums[-1]:,} are there")
+            raise StoreError(
+                f"{store.path}: {positions:,} positions are asked for, and {sums[-1]:,} are there; "
+                "data.max_positions=null takes all"
+            )
         last = int(np.searchsorted(sums, positions))
         counts[order[last]] -= sums[last] - positions
         order = order[: last + 1]

@@ -73,7 +73,13 @@ class MatchSettings(BaseModel):
         for i, line in enumerate(players):
             if not isinstance(line, str | dict | PlayerSpec):
                 raise RecipeError(f"player {i + 1} is {line!r}: write a word such as default@400, or fields")
-            read.append(line if isinstance(line, PlayerSpec) else PlayerSpec.of(line, info.data.get("defaults")))
+            try:
+                read.append(line if isinstance(line, PlayerSpec) else PlayerSpec.of(line, info.data.get("defaults")))
+            except RecipeError as error:
+                if isinstance(line, str):  # it names the word
+                    raise
+                name = f" ({line['name']})" if isinstance(line, dict) and line.get("name") else ""
+                raise RecipeError(f"player {i + 1}{name}: {error}") from error
         return distinct(read)
 
     @field_validator("schedule", mode="before")

@@ -314,9 +314,14 @@ class Trainer(Generic[BatchT]):
 
     def _diverged(self, what: str) -> TrainingDiverged:
         section, rate = self.config.section, self.config.optimizer.lr
+        if self.step == 0:  # no learning rate has had an effect
+            return TrainingDiverged(
+                f"training cannot begin: {what} is not finite at step 0, before a weight has changed: look for NaN and "
+                "infinity in targets and losses of your own, or in the weights of the network that it starts from"
+            )
         return TrainingDiverged(
-            f"training diverged: {what} is not finite at step {self.step:,}; the last checkpoint is kept: the same "
-            f"command with a lower --set {section}.optimizer.lr=... (now {rate:g}) or with {section}.clip continues it"
+            f"training diverged: {what} is not finite at step {self.step:,}; the last checkpoint, if any, is kept: the "
+            f"same command with a lower --set {section}.optimizer.lr=... (now {rate:g}) or with {section}.clip goes on"
         )
 
     def restore(self, state: Mapping[str, Any]) -> None:
