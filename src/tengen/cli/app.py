@@ -94,7 +94,7 @@ def check_command(argv: Sequence[str]) -> None:
 
     Raises TengenError for an unknown command or option, a value of another type and a missing or further argument.
     """
-    _dispatch(list(argv), run=False)
+    _dispatch([arg for arg in argv if arg != "--debug"], run=False)
 
 
 def _dispatch(args: list[str], run: bool = True) -> int:
