@@ -261,8 +261,11 @@ class Game:
         game = self._native.copy()
         try:
             for color, points in ((BLACK, black), (WHITE, white)):
-                for point in points:
-                    game.setup(self.point(point), color)
+                for point in map(self.point, points):
+                    try:
+                        game.setup(point, color)
+                    except ValueError as error:
+                        raise IllegalMove(f"{coords.to_gtp(point, self.size)}: {error}") from None
             if to_play is not None:
                 game.set_to_play(to_play)
         except IllegalMove:

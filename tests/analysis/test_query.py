@@ -210,6 +210,10 @@ def test_komi_rules_and_handicap_reach_the_search() -> None:
         assert white_points(komi=3.5) > white_points(komi=0.5)
         assert white_points(rules="japanese") == white_points(rules="japanese", komi=6.5)
         assert white_points(rules="chinese") == white_points(rules="chinese", komi=7.5)
+        parts = {"ko": "SIMPLE", "scoring": "AREA"}
+        shown = {**parts, "komi": 3.5}  # KataGo's showboard writes rules so
+        assert white_points(rules=shown) == white_points(rules=parts, komi=3.5)
+        assert white_points(rules=shown, komi=0.5) == white_points(rules=parts, komi=0.5)
 
 
 BLACK = {"reportAnalysisWinratesAs": "BLACK"}

@@ -311,6 +311,7 @@ def test_help_is_quick_because_it_imports_little() -> None:
             ("play", "--prot", "3"),
             "unknown option --prot; did you mean --host, --port, --program?; see tengen play --help",
         ),
+        (("gtp", "-foo", "--size", "9"), "unknown option -foo; see tengen gtp --help"),
         (("gtp", "--size", "1"), "invalid value for '--size': "),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
         (

@@ -18,7 +18,7 @@ from tengen.game import Game
 def test_a_profile_says_what_its_own_network_says(tmp_path: Path) -> None:
     path = katago_twin.written(tmp_path / "human.txt", metadata=True)
     human, game = HumanNetwork(path, "onnxruntime"), Game(9).play("D4")
-    assert (human.name, human.version) == ("tiny-v15", 15)
+    assert (human.name, human.katago_format) == ("tiny-v15", 15)
     profiles = ["rank_9d", "rank_20k", "proyear_1850"] * 3
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(lambda profile: human.outputs(game, profile)[0], profiles))

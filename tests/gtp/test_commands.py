@@ -233,6 +233,13 @@ def test_a_setting_changes_the_search() -> None:
     assert ask(session, "kata-get-param komi").startswith("? unknown search setting 'komi'")
 
 
+@pytest.mark.parametrize("name", ["numSearchThreads", "lagBuffer", "cudaDeviceToUse"])
+def test_a_name_that_is_accepted_without_effect_is_not_unknown(name: str) -> None:
+    session = session_of()
+    assert ask(session, f"kata-set-param {name} 1") == ""
+    assert ask(session, f"kata-get-param {name}") == f"? KataGo's {name} has no effect in Tengen, and no value"
+
+
 def test_a_setting_that_contradicts_the_network_s_advice_is_refused() -> None:
     network, other = UniformEvaluator(), UniformEvaluator()
     network.advice = {"preset": "katago"}
@@ -265,7 +272,7 @@ def test_katagos_names_change_search_style_limits_and_the_front_end() -> None:
 
 def test_the_network_and_the_cache() -> None:
     session = session_of()
-    assert json.loads(ask(session, "kata-get-models"))[0]["name"] == "fake"
+    assert json.loads(ask(session, "kata-get-models"))[0]["internalName"] == "uniform"
     assert ask(session, "clear_cache") == "" and session.engine.forgotten == 1  # type: ignore[attr-defined]
     assert float(ask(session, "cputime")) > 0
 

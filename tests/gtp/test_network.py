@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import lzma
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import katago_twin
 import pytest
 from gtp_fakes import FakeEngine, ask, raw_fields, session_of, talk
 
+from tengen.analysis.config import AnalysisSettings
+from tengen.analysis.server import AnalysisServer
 from tengen.engine import Engine, Limits
 from tengen.evaluators import Evaluator
 from tengen.evaluators.human import HumanNetwork
@@ -103,3 +107,19 @@ def test_the_raw_outputs_of_a_human_style_network(tmp_path: Path) -> None:
     assert ask(session, "kata-raw-human-nn all").count("symmetry") == 8
     assert ask(session, "kata-raw-human-nn 1 0.5") == "? syntax error: [COLOR] SYMMETRY expected"
     assert [model["usesHumanSLProfile"] for model in json.loads(ask(session, "kata-get-models"))] == [False, True]
+
+
+def test_a_network_is_described_as_in_the_json_protocol(evaluator: Evaluator) -> None:
+    session = session_of(FakeEngine(evaluator=evaluator), net=str(NETWORK), batch=4)
+    lines: list[str] = []
+    settings = replace(AnalysisSettings.default(), at_once=1)
+    server = AnalysisServer(evaluator, settings, lines.append, net=str(NETWORK), batch=4)
+    server.handle('{"id": "a", "action": "query_models"}')
+    server.close()
+    (model,) = json.loads(ask(session, "kata-get-models"))
+    assert [model] == json.loads(lines[0])["models"]
+    # GTP_Extensions.md of KataGo promises these keys; the format is the first number in the file.
+    assert set(model) == {"name", "internalName", "maxBatchSize", "usesHumanSLProfile", "version", "usingFP16"}
+    with gzip.open(NETWORK) as file:
+        name, version = file.readline().split()[0].decode(), int(file.readline())
+    assert (model["internalName"], model["version"], model["maxBatchSize"]) == (name, version, 4)

@@ -258,7 +258,7 @@ def test_a_suicide_is_loaded_by_rules_of_the_session_that_allow_it(tmp_path: Pat
     path = tmp_path / "game.sgf"
     path.write_text("(;SZ[9]AB[aa]AW[ca][ab][bb];B[ba])")
     session = session_of()
-    assert ask(session, f"loadsgf {path}").startswith("? cannot load file: ")
+    assert ask(session, f"loadsgf {path}").startswith(f"? cannot load file {path}: ")
     ask(session, "kata-set-rules new-zealand")
     assert ask(session, f"loadsgf {path}") == "" and session.game.captures == (0, 2)
 
@@ -267,5 +267,6 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "text.sgf"
     path.write_text("no game at all")
     session = played("D4")
-    assert ask(session, f"loadsgf {path}").startswith("? cannot load file: ")
+    assert ask(session, f"loadsgf {path}").startswith(f"? cannot load file {path}: ")
+    assert ask(session, f"loadsgf {path} -1").startswith(f"? cannot load file {path} -1: "), "a name may end so"
     assert len(session.game.moves) == 1

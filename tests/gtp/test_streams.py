@@ -78,7 +78,7 @@ def test_a_descriptor_is_read_by_lines_whatever_its_pieces() -> None:
     reading, writing = os.pipe()
     lines = InputQueue()
     thread = read_lines(reading, lines)
-    for piece in (b"na", b"me\r\nver", b"sion\n\xff\n", b"last"):
+    for piece in (b"\xef\xbb", b"\xbfna", b"me\r\nver", b"sion\n\xff\n", b"last"):
         os.write(writing, piece)
         time.sleep(0.01)
     os.close(writing)

@@ -152,7 +152,7 @@ def _rules(fields: Fields) -> Rules:
         if isinstance(given, str):
             rules = Rules.parse(given.encode(errors="replace").decode())  # JSON may have half of a surrogate pair
         elif isinstance(given, dict):
-            rules = Rules.from_katago(given)
+            rules = Rules.from_katago({name: value for name, value in given.items() if name != "komi"})
         else:
             raise QueryError("rules", "a name such as chinese, or a JSON object with the fields of the rules, expected")
     except RecipeError as error:
@@ -166,9 +166,11 @@ def _rules(fields: Fields) -> Rules:
 
 
 def _start(size: int, rules: Rules, fields: Fields) -> Game:
-    komi = rules.usual_komi
-    if "komi" in fields:
-        komi = _number(fields, "komi", -MAX_KOMI, MAX_KOMI)
+    komi, given = rules.usual_komi, fields["rules"]
+    # KataGo writes the komi among the rules; the komi of the query itself comes first.
+    source = fields if "komi" in fields or not isinstance(given, dict) else given
+    if "komi" in source:
+        komi = _number(source, "komi", -MAX_KOMI, MAX_KOMI)
         if not (2 * komi).is_integer():
             raise QueryError("komi", f"a whole or half number expected, not {komi:g}")
     return Game(size, rules, komi)

@@ -28,8 +28,8 @@ from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.evaluators.human import HumanNetwork
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network, read_card
 from tengen.evaluators.raw import RawOutput
+from tengen.gtp.network import models
 from tengen.gtp.server import read_params
 from tengen.gtp.streams import open_channel
 from tengen.machine import Device
@@ -89,7 +89,7 @@ def run(options: Options) -> None:
         cache=options.cache,
         batch=options.batch,
         seed=options.seed,
-        model=_model(options, evaluator.name),
+        net=options.net,
         human=HumanNetwork(options.human_net, options.device, options.threads) if options.human_net else None,
     )
     try:
@@ -100,14 +100,6 @@ def run(options: Options) -> None:
             server.finish()
     finally:
         server.close()
-
-
-def _model(options: Options, name: str) -> Fields:
-    """What `query_models` says of the network; `version` is that of KataGo's file format, 0 for other networks."""
-    version = 0
-    if options.device != "uniform" and options.net != "uniform":
-        version = read_card(find_network(options.net)).config.get("format", 0)
-    return {"name": Path(options.net).name, "internalName": name, "version": version}
 
 
 def _settings(options: Options) -> AnalysisSettings:
@@ -139,7 +131,7 @@ class AnalysisServer:
     """Answers lines of JSON with lines of JSON. `write` gets each answer with its line end, from any thread.
 
     `cache` is the number of evaluations that are kept for each network; 0 keeps none. `batch` positions of each search
-    are evaluated at once. `model` has fields of the network for `query_models`. `human` is asked about the positions of
+    are evaluated at once. `net` is the name of the network that the user gave. `human` is asked about the positions of
     queries with the setting humanSLProfile.
     """
 
@@ -152,19 +144,11 @@ class AnalysisServer:
         cache: int = 0,
         batch: int = 8,
         seed: int = 0,
-        model: Fields | None = None,
+        net: str = "",
         human: HumanNetwork | None = None,
     ) -> None:
         self.settings = settings
-        self._model = {
-            "name": evaluator.name,
-            "internalName": evaluator.name,
-            "maxBatchSize": batch * settings.at_once,
-            "usesHumanSLProfile": False,
-            "usingFP16": "auto",
-            "version": 0,
-            **(model or {}),
-        }
+        self._models = models(evaluator, human, net=net, batch=batch * settings.at_once)
         self._human = human
         self._write = write
         self._caches: list[CachedEvaluator] = []
@@ -222,11 +206,7 @@ class AnalysisServer:
                 case "query_version":
                     fields |= {"version": PROTOCOL, "git_hash": f"tengen-{tengen.__version__}"}
                 case "query_models":
-                    fields["models"] = [self._model]
-                    if self._human is not None:
-                        named = {"name": self._human.name, "internalName": self._human.name, "maxBatchSize": 1}
-                        about = {**named, "usesHumanSLProfile": True, "version": self._human.version}
-                        fields["models"].append({**self._model, **about})
+                    fields["models"] = self._models
                 case "clear_cache":
                     for cache in self._caches:
                         cache.clear()

@@ -139,7 +139,7 @@ def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
         words = f"; its commands: {', '.join(further)}" if args and further and "unexpected" in str(error) else ""
-        raise TengenError(f"{_usage_message(error)}{words}; see tengen {name} --help") from error
+        raise TengenError(f"{_usage_message(error, args)}{words}; see tengen {name} --help") from error
     except typer.Abort:
         raise (ended or [KeyboardInterrupt()])[0] from None
     if ended:
@@ -152,7 +152,7 @@ def _paragraphs(doc: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n")).replace("[", "\\[")
 
 
-def _usage_message(error: BaseException) -> str:
+def _usage_message(error: BaseException, args: Sequence[str]) -> str:
     """Typer's message in our form, with the value: `unknown option --prot; did you mean --host, --port?`."""
     message: str = getattr(error, "format_message", error.__str__)()
     message = message.rstrip(".").replace("Value error, ", "").removeprefix("Invalid value: ")
@@ -161,9 +161,16 @@ def _usage_message(error: BaseException) -> str:
     message = re.sub(r", unable to parse string as an? \w+$", "", message)
     if (found := getattr(error.__cause__, "errors", None)) and (value := repr(found()[0]["input"])) not in message:
         message += f" (found {value})"
-    message = re.sub(r"No such option: (\S+)", r"unknown option \1", message)
+    message = re.sub(r"No such option: (\S+)", lambda found: f"unknown option {_as_given(found[1], args)}", message)
     message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
     return message[:1].lower() + message[1:]
+
+
+def _as_given(option: str, args: Sequence[str]) -> str:
+    """An option as it was typed: of `-foo` Typer names the first letter alone."""
+    if option.startswith("--"):
+        return option
+    return next((arg.partition("=")[0] for arg in args if arg.startswith(option)), option)
 
 
 def _report(error: Exception) -> int:

@@ -300,6 +300,11 @@ _IGNORED_FAMILIES = re.compile(
 )
 
 
+def is_ignored(name: str) -> bool:
+    """Whether KataGo knows a parameter of this name that changes nothing here."""
+    return name in IGNORED_PARAMS or _IGNORED_FAMILIES.fullmatch(name) is not None
+
+
 @dataclass(frozen=True)
 class KatagoChanges:
     """What a mapping of KataGo's names changes.
@@ -354,7 +359,7 @@ def read_katago_params(settings: Mapping[str, object]) -> KatagoChanges:
                 found[param.group][param.field] = param.to_ours(param.read(value))
             except ValueError as error:
                 raise RecipeError(f"{name} {error}") from error
-        elif name in IGNORED_PARAMS or _IGNORED_FAMILIES.fullmatch(name):
+        elif is_ignored(name):
             ignored.append(name)
         else:
             unknown.append(name)

@@ -33,6 +33,8 @@ class Evaluator(ABC):
     """Evaluates positions of all board sizes that it knows; boards of different sizes may have different networks."""
 
     name: str
+    katago_format: int = 0
+    """The version of KataGo's file format; 0 for all other networks."""
 
     @abstractmethod
     def on(self, size: int) -> BatchEvaluator:
@@ -155,7 +157,7 @@ class WrappingEvaluator(BatchEvaluator):
     def __init__(self, inner: BatchEvaluator) -> None:
         self.inner = inner
         self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
-        self.advice = inner.advice
+        self.advice, self.katago_format = inner.advice, inner.katago_format
         self.has_optimism = inner.has_optimism
 
     # An evaluator may learn with its first evaluation what it has.
@@ -194,7 +196,7 @@ class BySizeEvaluator(Evaluator):
     """
 
     def __init__(self, fallback: BatchEvaluator, specialists: Mapping[int, Callable[[], BatchEvaluator]]) -> None:
-        self.name = fallback.name
+        self.name, self.katago_format = fallback.name, fallback.katago_format
         self._fallback = fallback
         self._makers = dict(specialists)
         self._made: dict[int, BatchEvaluator] = {}

@@ -33,6 +33,7 @@ class NetworkFileEvaluator(BatchEvaluator):
         if sealed(self.path) is Integrity.ALTERED:
             raise NetworkError(ALTERED.format(self.path))
         self.name, self.plane_set, self.advice = card.name, card.plane_set, card.search
+        self.katago_format = card.config.get("format", 0)
         self.outputs: list[str] = []
         self._max_batch = max_batch
         self._channels = self._scalars = 0

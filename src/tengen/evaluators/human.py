@@ -30,7 +30,7 @@ class HumanNetwork:
     def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
         card = read_card(find_network(f"{path}@{DEFAULT_PROFILE}"))
         self.name = card.name.partition("@")[0]
-        self.version: int = card.config.get("format", 0)
+        self.katago_format: int = card.config.get("format", 0)
         load = partial(load_evaluator, device=device, batch=1, threads=threads)
         self._load = lru_cache(_KEPT)(lambda profile: load(f"{path}@{profile}"))
         self._lock = threading.Lock()

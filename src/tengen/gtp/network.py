@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from tengen.engine.positions import with_turn
 from tengen.errors import GtpError
-from tengen.evaluators.evaluator import RAW_OPTIMISM
+from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator
+from tengen.evaluators.human import HumanNetwork
 from tengen.evaluators.raw import raw_outputs
 from tengen.evaluators.symmetric import SYMMETRIES
 from tengen.game import Game
@@ -18,16 +21,30 @@ from tengen.gtp.session import GtpSession
 def get_models(session: GtpSession, args: Arguments) -> str:
     """The network of this board size as KataGo describes its networks: a JSON list, empty without a network."""
     args.expect(0)
-    size, engine = session.game.size, session.engine
+    size, engine, options = session.game.size, session.engine, session.options
     if not engine.params_on(size).asks_network:
         return "[]"
-    names = [(engine.name_on(size), False)] + ([(session.human.name, True)] if session.human is not None else [])
-    return json.dumps(
-        [
-            {"name": name, "internalName": name, "usesHumanSLProfile": human, "usingFP16": "false"}
-            for name, human in names
-        ]
-    )
+    return json.dumps(models(engine.evaluator.on(size), session.human, net=options.net, batch=options.batch))
+
+
+def models(network: Evaluator, human: HumanNetwork | None, *, net: str, batch: int) -> list[dict[str, Any]]:
+    """What KataGo's protocols say of the networks: of the one that searches, named `net` by the user, then of the
+    human-style one. `batch` is the largest batch of the first; `version` is that of KataGo's file format.
+    """
+    described: list[tuple[Evaluator | HumanNetwork, str, int]] = [(network, Path(net).name or network.name, batch)]
+    if human is not None:
+        described.append((human, human.name, 1))
+    return [
+        {
+            "name": name,
+            "internalName": model.name,
+            "maxBatchSize": size,
+            "usesHumanSLProfile": model is human,
+            "version": model.katago_format,
+            "usingFP16": "auto",
+        }
+        for model, name, size in described
+    ]
 
 
 def raw_nn(session: GtpSession, args: Arguments) -> str:

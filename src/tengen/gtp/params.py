@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tengen.engine.katago_params import KATAGO_PARAMS, katago_values, read_katago_params
+from tengen.engine.katago_params import KATAGO_PARAMS, is_ignored, katago_values, read_katago_params
 from tengen.engine.params import SearchParams, set_params
 from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
@@ -33,10 +33,12 @@ def list_params(session: GtpSession, args: Arguments) -> str:
 def get_param(session: GtpSession, args: Arguments) -> str:
     """NAME: the value of one setting on this board size; the card of a network may give its own."""
     args.expect(1)
-    values = _values(session)
-    if args.text(0) not in values:
-        raise GtpError(unknown_name("search setting", args.text(0), values))
-    return _text(values[args.text(0)])
+    name, values = args.text(0), _values(session)
+    if name not in values and (name in _WITHOUT_EFFECT or is_ignored(name)):
+        raise GtpError(f"KataGo's {name} has no effect in Tengen, and no value")
+    if name not in values:
+        raise GtpError(unknown_name("search setting", name, values))
+    return _text(values[name])
 
 
 def get_params(session: GtpSession, args: Arguments) -> str:

@@ -77,6 +77,8 @@ def run(settings: Settings) -> None:
     options = Options(
         name=settings.name,
         version=settings.version,
+        net=settings.net,
+        batch=settings.batch,
         limits=limits,
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,

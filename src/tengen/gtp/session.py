@@ -81,7 +81,8 @@ class Stream:
 class Options:
     """Options of the command line.
 
-    name, version: what the program answers to `name` and `version`. limits: of every move. visits_without_clock: of a
+    name, version: what the program answers to `name` and `version`. net: the network by the name that the user gave.
+    batch: positions in one batch of it. limits: of every move. visits_without_clock: of a
     move that nothing else limits. ponder: whether to search in the opponent's time. level: the opponent of the ladder
     (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings. force_komi:
     whether the komi of the start stays, whatever is asked for. on_size: called with the board size of each game.
@@ -89,6 +90,8 @@ class Options:
 
     name: str = "Tengen"
     version: str = "0"
+    net: str = ""
+    batch: int = 8
     limits: Limits = field(default_factory=Limits)
     visits_without_clock: int | None = 400
     ponder: bool = False

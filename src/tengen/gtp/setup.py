@@ -237,7 +237,7 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     try:
         game = _read(Path(name), session.game, None if number is None else max(number - 1, 0))
     except (OSError, TengenError) as error:
-        raise GtpError(f"cannot load file: {_reason(error)}") from error
+        raise GtpError(f"cannot load file {name}: {_reason(error)}") from error
     _check_network(session, game.size)
     if session.options.force_komi:
         game.komi = session.game.komi

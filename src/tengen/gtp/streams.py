@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 import threading
@@ -104,7 +105,8 @@ def _pump(descriptor: int, lines: InputQueue) -> None:
 
 
 def _decode(line: bytes) -> str:
-    return line.decode("utf-8", errors="surrogateescape")
+    """A line as text, without the byte order mark that programs on Windows write before the first one."""
+    return line.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="surrogateescape")
 
 
 def open_channel() -> tuple[InputQueue, Callable[[str], None]]:
