@@ -217,6 +217,8 @@ def test_moves_before_the_damage_can_be_read_alone(tail: bytes, reason: str) -> 
         (b"(;SZ[9]AB[zz];W[bb])", "off the board"),
         (b"(;SZ[9]HA[5];W[bb])", "handicap stones not given"),
         (b"(;SZ[9];B[aa];W[aa])", "occupied"),
+        (b"(;gm[1]sz[9];b[ee];w[ec])", "small letters"),
+        (b"(;GM[1]SZ[9];b[ee];w[ec])", "small letters"),
     ],
 )
 def test_what_cannot_be_a_game_is_refused_with_its_reason(text: bytes, reason: str) -> None:
@@ -285,6 +287,7 @@ def test_write_game_says_all() -> None:
         ("W+Resign", False, Result(1, None, "resign")),
         ("W+T", False, Result(1, None, "time")),
         ("B+Forfeit", False, Result(0, None, "forfeit")),
+        ("W+Forf", False, Result(1, None, "forfeit")),
         ("W+3.5", False, Result(1, -3.5, "count")),
         ("B+12", False, Result(0, 12.0, "count")),
         ("B+0.75", True, Result(0, 1.5, "count")),

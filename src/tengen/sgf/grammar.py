@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -215,6 +215,12 @@ def without_half_brackets(data: bytes) -> bytes:
         return data
     charset = _charset_of(data)
     return data if charset == "utf-8" else data.decode(charset, "replace").encode()
+
+
+def has_lost_names(line: Sequence[Properties]) -> bool:
+    """Whether properties with names in small letters, which sgfmill gives without a name, leave no move and no stone of
+    a main line."""
+    return any("" in node for node in line) and not any(node.keys() & {"B", "W", "AB", "AW"} for node in line)
 
 
 def declared_charset(root: Properties) -> str:

@@ -73,9 +73,6 @@ _TEXTS = {
     "application": "AP",
 }
 
-FACTS = frozenset({"GM", "FF", "CA", "SZ", "RU", "KM", "HA", "DT", "RE", *_TEXTS.values()})
-"""Root properties that `root_properties` writes."""
-
 
 def read_info(root: Properties, charset: str) -> SgfInfo:
     """Read the game information of a root node, with the quirks of servers. Impossible values stay unknown."""

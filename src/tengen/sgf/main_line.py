@@ -15,11 +15,13 @@ from tengen import coords
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.errors import SgfError
 from tengen.handicap import fixed_handicap
-from tengen.sgf.grammar import RECORD_LIMITS, Line, Properties, RecordLimits, read_line
+from tengen.sgf.grammar import RECORD_LIMITS, Line, Properties, RecordLimits, has_lost_names, read_line
 from tengen.sgf.info import SgfInfo, read_info, text_of
 
 Moves = npt.NDArray[np.uint16]
 """Packed moves, as in the game store: the point (`size * size` for pass), with bit 15 set for White."""
+
+SMALL_NAMES = "no moves, but properties with names in small letters"
 
 _WHITE_BIT = 15
 # Missing handicap stones are placed on the corner points. Servers place more than four stones differently.
@@ -181,6 +183,8 @@ def _read_moves(line: Line, size: int) -> tuple[Moves, SgfProblem | None]:
     whole = np.concatenate([np.array(moves, np.uint16), plain])
     if len(plain) < len(line.plain):
         return whole, SgfProblem("a point off the board", f"after move {len(whole)}")
+    if not len(plain) and has_lost_names(line.nodes):
+        return whole, SgfProblem(SMALL_NAMES)
     return whole, SgfProblem(line.damage, f"after move {len(whole)}") if line.damage else None
 
 

@@ -16,9 +16,18 @@ from sgfmill import sgf_grammar
 from tengen import coords
 from tengen.errors import IllegalMove, SgfError
 from tengen.game import BLACK, WHITE, Game
-from tengen.sgf.grammar import RECORD_LIMITS, Properties, declared_charset, first_tree, read_line, without_half_brackets
+from tengen.sgf.grammar import (
+    RECORD_LIMITS,
+    Properties,
+    declared_charset,
+    first_tree,
+    has_lost_names,
+    read_line,
+    without_half_brackets,
+)
 from tengen.sgf.info import APPLICATION, SgfInfo, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import (
+    SMALL_NAMES,
     SgfProblem,
     board_size,
     first_player,
@@ -536,6 +545,8 @@ def read_tree(data: bytes) -> GameTree:
         raise SgfError(tree.root.problem)
     if damage:
         tree.problems.append(damage)
+    if has_lost_names(list(sgf_grammar.main_sequence_iter(coarse))):
+        tree.problems.append(SMALL_NAMES)
     _add_nodes(tree, coarse)
     _add_missing_handicap(tree)
     return tree
