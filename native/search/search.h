@@ -116,7 +116,8 @@ class Search {
     // Searches by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
     // (looked at between simulations; at least one counts); returns how many counted. Throws std::logic_error without a
     // root, while leaves wait, or when the params ask a network. If the system gives fewer threads, those search.
-    // When a thread fails (no memory is left) all stop, the tree is dropped and the error is thrown.
+    // When a thread fails (no memory is left) all stop, the tree is dropped and the error is thrown. An error of the
+    // visit that makes the root, before the threads begin, is thrown alone.
     long run(long simulations, int threads, double seconds);
 
     // How many simulations will follow, for rules that divide them up or stop early; 0 or less, as after every

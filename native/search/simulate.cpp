@@ -105,7 +105,8 @@ void Search::prepare_leaf(Simulation& sim) {
 }
 
 // The position at the end of the path: its state, moves and priors, and the result of its playouts. Of what threads
-// share it reads `game_` alone.
+// share it reads what does not change while they run: `game_`, the params, `prior_policy_`, and what is known of the
+// root before (`settled_`, `permitted_`, `restrictions_` and their depth).
 void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
     PositionKeys keys(sim.game);

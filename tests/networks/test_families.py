@@ -10,7 +10,7 @@ from pydantic import ValidationError  # noqa: E402
 
 from tengen.errors import NetworkError  # noqa: E402
 from tengen.networks import FAMILIES, NetConfig, NetOutput, build, parse_config  # noqa: E402
-from tengen.networks.registry import keras_count, mac_count, parameter_count  # noqa: E402
+from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
 from tengen.networks.residual import ResidualConfig  # noqa: E402
 
 PLANES, SCALARS = 11, 4
@@ -179,7 +179,6 @@ def test_costs_agree_with_counting_by_hand() -> None:
 
     network = Net()
     assert parameter_count(network) == (6 * 27 + 6) + 2 * 6 + (4 * 27 + 4) + (4 * 7 + 7)
-    assert keras_count(network) == parameter_count(network) + 2 * 6
     # Each of the 4 outputs of the grouped convolution sees 3 of the 6 channels.
     assert mac_count(network, 3, 4, edge=9) == 81 * (6 * 27 + 4 * 3 * 9) + 4 * 7
     assert network.training and network.layers[1].num_batches_tracked == 0

@@ -25,7 +25,7 @@ from tengen.networks import NetConfig, build, parse_config  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.networks.presets import PRESETS  # noqa: E402
-from tengen.networks.registry import keras_count, mac_count, parameter_count  # noqa: E402
+from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import LossWeights  # noqa: E402
 from tengen.training.losses import WeightedLosses  # noqa: E402
@@ -80,6 +80,11 @@ def on_meta(name: str) -> tuple[nn.Module, int]:
     config = parse_config({"preset": name})
     with torch.device("meta"):
         return build(config, planes(config), 0), planes(config)
+
+
+def keras_count(network: nn.Module) -> int:
+    """Trained parameters and running statistics of batch norm: the total that Keras prints, and papers state."""
+    return parameter_count(network) + sum(b.numel() for b in network.buffers() if b.is_floating_point())
 
 
 def norms(network: nn.Module) -> int:

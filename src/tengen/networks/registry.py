@@ -66,11 +66,6 @@ def parameter_count(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-def keras_count(module: nn.Module) -> int:
-    """Trained parameters and running statistics of batch norm: the total that Keras prints, and papers state."""
-    return parameter_count(module) + sum(b.numel() for b in module.buffers() if b.is_floating_point())
-
-
 def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> int:
     """Multiply-accumulates of a forward pass of one position on a board of `edge`: convolutions and linear layers."""
     total, training = 0, module.training

@@ -198,13 +198,14 @@ class _Run:
 
     def _opponent(self, number: int) -> Evaluator:
         """The evaluator of a member of the pool; the last few that were asked for stay in memory."""
-        if number not in self._opponents:
+        found = self._opponents.pop(number, None)
+        if found is None:
             path = self.files.self_after(number)
             if len(self._opponents) >= 8:
                 self._opponents.pop(next(iter(self._opponents)))
-            module = load_module(path)
-            self._opponents[number] = module_evaluator(module, path.stem, read_card(path).plane_set, self.config)
-        return self._opponents[number]
+            found = module_evaluator(load_module(path), path.stem, read_card(path).plane_set, self.config)
+        self._opponents[number] = found  # as the last one: the first makes room
+        return found
 
     def _play(
         self,
