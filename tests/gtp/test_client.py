@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from offspring import Offspring
 
@@ -142,6 +143,29 @@ def test_no_process_outlives_the_client(kind: str, offspring: Offspring) -> None
     client.close()
     assert offspring.alive() == []
     client.close()
+
+
+def test_a_program_ends_when_its_start_is_interrupted() -> None:
+    def interrupt(client: GtpClient) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        GtpClient(command_line("will-not-quit"), on_process=interrupt)
+
+
+def test_environments_of_older_processes_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine may have thousands of them."""
+    read: list[float] = []
+    environ = psutil.Process.environ
+
+    def noted(process: psutil.Process) -> dict[str, str]:
+        read.append(process.create_time())
+        return environ(process)
+
+    monkeypatch.setattr(psutil.Process, "environ", noted)
+    began = time.time()
+    Child(["cat"]).end()
+    assert all(created > began - 100 for created in read)
 
 
 def test_a_program_that_quits_is_not_killed_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

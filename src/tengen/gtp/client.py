@@ -63,8 +63,8 @@ class GtpClient:
         self._remarks: deque[str] = deque(maxlen=_REMARKS)
         self._lines, self._stderr_lines = _Lines(), _Lines()
         self._child = self._start(words)
-        on_process(self)
         try:
+            on_process(self)
             self.name = self._may_refuse("name", startup_seconds) or words[0]
             self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
         except ProgramError as error:

@@ -17,6 +17,7 @@ import psutil
 from tengen.machine import PipeReader, own_group, process_group
 
 _GAMES = "/usr/games"  # where Debian puts gnugo, often missing from PATH
+_CLOCK_STEP = 60.0  # seconds by which the clock of the system may be set back while a child lives
 _MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, also in a session of their own
 
 
@@ -40,7 +41,7 @@ class Child:
         executable, path = find_program(words[0]), _path()
         if executable is None:
             raise FileNotFoundError(words[0])
-        self._mark = uuid.uuid4().hex
+        self._mark, self._started = uuid.uuid4().hex, time.time()
         marks = f"{os.environ.get(_MARK, '')} {self._mark}".strip()  # a player may itself start players
         self._process = subprocess.Popen(
             [executable, *words[1:]],
@@ -124,9 +125,13 @@ class Child:
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):  # it has ended, or belongs to another user
                 in_group = process_group(process.pid) == self.pid and process.status() != psutil.STATUS_ZOMBIE
-                if in_group or self._mark in process.environ().get(_MARK, ""):
+                if in_group or (self._may_have_started(process) and self._mark in process.environ().get(_MARK, "")):
                     found.append(process)
         return found
+
+    def _may_have_started(self, process: psutil.Process) -> bool:
+        """Whether a process is young enough: to read the environments of all takes a second on a busy machine."""
+        return process.create_time() > self._started - _CLOCK_STEP
 
 
 def find_program(word: str) -> str | None:
