@@ -12,7 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.disk import PARTIAL, file_name, json_text, locked, try_lock, write_text, write_whole
+from tengen.disk import (
+    PARTIAL,
+    cache_folder,
+    cache_path,
+    file_name,
+    json_text,
+    locked,
+    try_lock,
+    write_text,
+    write_whole,
+)
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -30,6 +40,19 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
         temporary.write_text("ne")
         raise RuntimeError("in the middle")
     assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "old")]
+
+
+@pytest.mark.linux
+def test_the_cache_folder_is_one_that_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert cache_folder("nets") == cache_path("nets") == tmp_path / "cache" / "tengen" / "nets"
+    assert cache_path("nets").is_dir()
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert cache_folder("nets") is None
+    monkeypatch.undo()
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert cache_folder("nets") is None
 
 
 @pytest.mark.linux

@@ -1,4 +1,4 @@
-"""Atomic writes, JSON, and file locks that the system releases when a process ends."""
+"""Atomic writes, JSON, the user's folders, and file locks that the system releases when a process ends."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 
 from tengen.checksums import seal
@@ -62,6 +63,27 @@ def write_text(path: Path, text: str, *, durable: bool = True, shared: bool = Fa
     with write_whole(path, durable=durable, shared=shared) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
+
+
+def data_folder(name: str) -> Path:
+    """Where files of one kind of this user are, which may not exist yet."""
+    return Path(platformdirs.user_data_dir("tengen", appauthor=False)) / name
+
+
+def cache_path(name: str) -> Path:
+    """A file or folder, which may not exist, in the user's cache folder, which may be lost at any time."""
+    return Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / name
+
+
+def cache_folder(name: str) -> Path | None:
+    """The folder `cache_path(name)`, made where it is missing; None where nothing can be written there: a read-only
+    home must not stop a game."""
+    folder = cache_path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def file_name(name: str) -> str:

@@ -10,11 +10,12 @@ import pytest
 from filelock import FileLock
 from small_network import PLANES, SCALARS, random_inputs
 
+from tengen.disk import cache_path
 from tengen.errors import NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-from tengen.evaluators.openvino import Layout, OpenVinoEvaluator, cache_folder, winograd_pays
+from tengen.evaluators.openvino import CACHE, Layout, OpenVinoEvaluator, winograd_pays
 
 
 def test_a_batch_of_any_length(network: Path) -> None:
@@ -31,18 +32,18 @@ def test_a_batch_of_any_length(network: Path) -> None:
 def test_models_are_compiled_once_and_cached_on_disk(network: Path, model_cache: Path) -> None:
     evaluator = OpenVinoEvaluator(network)
     evaluator.warm_up(9, (1, 3))
-    assert cache_folder().is_relative_to(model_cache)
-    before = sorted(path.name for path in cache_folder().iterdir())
+    assert cache_path(CACHE).is_relative_to(model_cache)
+    before = sorted(path.name for path in cache_path(CACHE).iterdir())
     assert before
     evaluator.infer(random_inputs([9] * 4, 9))
     OpenVinoEvaluator(network).warm_up(9, (1, 4))
-    assert sorted(path.name for path in cache_folder().iterdir()) == before
+    assert sorted(path.name for path in cache_path(CACHE).iterdir()) == before
 
 
 def test_one_process_at_a_time_compiles_into_the_cache(network: Path, model_cache: Path) -> None:
     evaluator = OpenVinoEvaluator(network)
     with ThreadPoolExecutor() as beside:
-        with FileLock(cache_folder() / ".lock"):
+        with FileLock(cache_path(CACHE) / ".lock"):
             compiled = beside.submit(evaluator.warm_up, 9, (2,))
             with pytest.raises(TimeoutError):
                 compiled.result(timeout=0.5)

@@ -316,7 +316,7 @@ def test_the_recipe_says_what_evaluates(device: str, kind: str, monkeypatch: pyt
     """auto is the CPU where there is nothing else."""
     monkeypatch.setattr(devices, "onnxruntime_providers", lambda: ["CPUExecutionProvider"])
     monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
-    monkeypatch.setattr(devices.platformdirs, "user_cache_dir", lambda *_, **__: "/dev/null")
+    monkeypatch.setattr(devices, "cache_path", lambda name: Path("/dev/null") / name)
     config = CONFIG.model_copy(update={"device": device, "games_per_cycle": 2})
     transport = MemoryTransport({0: find_network("zero-7x7")})
     transport.cycle_games(0).begin()

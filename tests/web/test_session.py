@@ -54,6 +54,16 @@ def test_a_point_that_is_no_point_is_refused_and_changes_nothing(point: object) 
     assert moves(session) == []
 
 
+def test_a_result_is_in_the_record_when_it_is_reached() -> None:
+    session = GameSession(GameSettings(size=9))
+    fresh = session.to_sgf()
+    session.resign()
+    version = session.tree.version
+    assert str(read_tree(session.to_sgf()).info.result) == "W+R"
+    assert session.tree.version == version and session.untouched, "nothing was played"
+    assert session.take_back() and session.to_sgf() == fresh
+
+
 def test_illegal_moves_are_explained() -> None:
     session = analysis(size=5)
     session.play(1)

@@ -14,9 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-import platformdirs
-
-from tengen.disk import write_text
+from tengen.disk import cache_path, write_text
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import int8_path, read_card
@@ -202,7 +200,7 @@ class _Kept:
     """What was measured on this machine: a JSON file in the user's cache folder, which may be lost at any time."""
 
     def __init__(self) -> None:
-        self._path = Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / "devices.json"
+        self._path = cache_path("devices.json")
         self._machine = _machine()
         self._found: dict[str, Any] = {"machine": self._machine}
         with suppress(OSError, ValueError):

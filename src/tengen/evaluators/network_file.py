@@ -5,11 +5,9 @@ The card is read from the bytes of the file, so that a list of networks needs ne
 
 import atexit
 import functools
-import hashlib
 import io
 import json
 import logging
-import os
 import re
 import shutil
 import tempfile
@@ -18,12 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import platformdirs
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.checksums import ALTERED, Integrity, file_digest, sealed
-from tengen.disk import write_whole
+from tengen.disk import cache_folder, data_folder, write_whole
 from tengen.errors import NetworkError, suggestion
 from tengen.formats import DEFAULT_PROFILE, is_katago_file
 
@@ -199,12 +196,13 @@ def converted_network(path: Path, profile: str = "") -> Path:
     from tengen.formats.katago_graph import GRAPH_VERSION
 
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest = file_digest(path)
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
     if not re.fullmatch(r"\w*", profile):
         raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
-    converted = _cache_folder() / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
+    folder = cache_folder("networks") or _own_folder()
+    converted = folder / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
     if not converted.is_file():
         with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
             if not converted.is_file():
@@ -279,19 +277,9 @@ def _from_katago(path: Path, profile: str, name: str) -> tuple[Any, Card]:
     return graph, card
 
 
-def _cache_folder() -> Path:
-    """Where converted networks are kept: `tengen/networks` in the user's cache folder, or a folder of this process
-    where that cannot be written: a read-only home must not stop a game."""
-    folder = Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / "networks"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return _own_folder()
-    return folder if os.access(folder, os.W_OK) else _own_folder()
-
-
 @functools.cache
 def _own_folder() -> Path:
+    """A folder of this process, where converted networks are kept without a cache folder."""
     folder = tempfile.mkdtemp(prefix="tengen-networks-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
@@ -323,7 +311,7 @@ def _is_file(path: Path) -> bool:
 
 def user_folder() -> Path:
     """Where `tengen nets add` puts networks: `tengen/networks` in the user's data folder."""
-    return Path(platformdirs.user_data_dir("tengen", appauthor=False)) / "networks"
+    return data_folder("networks")
 
 
 def embedded_files(suffix: str) -> list[Path]:

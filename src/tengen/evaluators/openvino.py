@@ -2,7 +2,6 @@
 
 import atexit
 import logging
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,10 +12,10 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import platformdirs
 from filelock import FileLock, Timeout
 
 from tengen import _native
+from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CACHE = "openvino"
+"""The folder of the user's cache in which compiled models are kept for the next start."""
 MIN_CONVOLUTIONS = 4
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
 WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
@@ -37,11 +38,6 @@ WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
 _LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
-
-
-def cache_folder() -> Path:
-    """Where compiled models are kept for the next start: `tengen/openvino` in the user's cache folder."""
-    return Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / "openvino"
 
 
 @dataclass(frozen=True)
@@ -268,7 +264,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         """The options that OpenVINO compiles models with."""
         options: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
         if remember:
-            options["CACHE_DIR"] = _writable_cache()
+            options["CACHE_DIR"] = str(cache_folder(CACHE) or "")
         if self._target == "GPU":  # by itself it computes in f16
             return {**options, "INFERENCE_PRECISION_HINT": "f32"} if self.precision == "f32" else options
         if threads:
@@ -462,13 +458,3 @@ def import_openvino() -> Any:
         if skipped:
             del sys.modules[converter]
     return openvino
-
-
-def _writable_cache() -> str:
-    """The cache folder, or "" (no cache) where it cannot be made: a read-only home must not stop a game."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return ""
-    return str(folder) if os.access(folder, os.W_OK) else ""

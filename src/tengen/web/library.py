@@ -14,9 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
-from tengen.disk import write_whole
+from tengen.disk import data_folder, write_whole
 from tengen.engine import TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
@@ -42,7 +40,7 @@ _STATE = re.compile(rb"(\(\s*;(?:" + _PROPERTY + rb")*?)\s*" + STATE.encode() + 
 
 def games_folder() -> Path:
     """Where the games of this user are."""
-    return Path(platformdirs.user_data_dir("tengen", appauthor=False)) / "games"
+    return data_folder("games")
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class GameLibrary:
                 _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=reason)
             ) from error
         self._files[session] = path
-        self._written[session] = (session.tree.version, *stamp[1:])  # to_sgf may have written the result
+        self._written[session] = stamp
         self._next[session] = now + WAIT_SECONDS if large else now
 
     def recent(self, limit: int = MAX_LISTED) -> list[KeptGame]:

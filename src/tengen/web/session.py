@@ -74,16 +74,12 @@ class GameSession:
         if tree is None and settings.clock:
             for name, text in time_properties(settings.clock).items():
                 self.tree.root.set_text(name, text)
-        self._fresh = dict(self.tree.root.properties) if tree is None else None
+        self._fresh = self._without_result() if tree is None else None
 
     # Records
 
     def to_sgf(self) -> bytes:
         """The game as SGF with all variations and comments. Properties that were not changed stay as they were."""
-        info = self.tree.info
-        known = str(info.result) if info.result.ending != "unknown" else ""
-        if self.result != known:
-            self.tree.info = replace(info, result=read_result(self.result))
         return write_tree(self.tree)
 
     def collection(self) -> list[bytes]:
@@ -177,7 +173,10 @@ class GameSession:
     @property
     def untouched(self) -> bool:
         """Whether the game is as its settings made it: nothing was played or edited, and it is no record."""
-        return len(self.tree) == 1 and self.tree.root.properties == self._fresh
+        return len(self.tree) == 1 and self._without_result() == self._fresh
+
+    def _without_result(self) -> dict[str, list[bytes]]:
+        return {name: values for name, values in self.tree.root.properties.items() if name != "RE"}
 
     @property
     def line(self) -> list[GameNode]:
@@ -482,14 +481,23 @@ class GameSession:
 
     def settle(self, result: str, at: GameNode | None = None) -> None:
         """End the game with a result as SGF writes it, at a node or the shown position."""
-        self.result, self.ended_at, self.ended_here, self.live = result, at or self.node, True, False
+        self._set_result(result)
+        self.ended_at, self.ended_here, self.live = at or self.node, True, False
 
     def _reopen(self) -> None:
         """Continue the game after a result; without clocks where time decided it."""
         if self.result.endswith("+T"):
             self.clock = None
-        self.result, self.ended_at, self.live = "", None, True
+        self._set_result("")
+        self.ended_at, self.live = None, True
         self._set_tip()
+
+    def _set_result(self, result: str) -> None:
+        """Take a result and write it into the record, which may say the same in other words."""
+        self.result, info = result, self.tree.info
+        known = str(info.result) if info.result.ending != "unknown" else ""
+        if result != known:
+            self.tree.info = replace(info, result=read_result(result))
 
     def _set_tip(self, tip: GameNode | None = None) -> None:
         """The game goes on at a node, by default the shown one."""
