@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import time
 import weakref
 from collections.abc import Awaitable, Callable
@@ -703,6 +704,28 @@ def test_a_review_outlives_a_lost_connection() -> None:
         await until(lambda: page.session.review is not None)
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_settings_that_come_late_do_not_replace_those_that_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy browser says what it remembers when the dialog of a new game is open already."""
+
+    def remembered(script: str, **_: object) -> asyncio.Future[object]:
+        answer = asyncio.get_running_loop().create_future()
+        answer.set_result(json.dumps({"game": {"size": 13}}) if "localStorage" in script else 1000)
+        return answer
+
+    async def scene(page: Page) -> None:
+        form = page._new_game.form
+        page._new_game.open()
+        form.size = 7
+        await page.load_preferences()
+        assert form.size == 7
+        page._new_game._dialog.close()
+        await page.load_preferences()
+        assert form.size == 13
+
+    monkeypatch.setattr("tengen.web.page.ui.run_javascript", remembered)
+    perform(scene, GameSettings(size=9))
 
 
 def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

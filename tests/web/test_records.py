@@ -15,6 +15,7 @@ from tengen.game import WHITE
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import records as records_module
+from tengen.web.open_dialog import describe
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
@@ -147,6 +148,16 @@ def test_a_fox_record_with_stones_in_its_second_node_opens_with_them() -> None:
     session, problems = open_record(data)
     assert problems == [] and session.view().stones.count("X") == 2 and session.game.to_play == WHITE
     assert read_tree(session.to_sgf()).info.handicap == 2
+
+
+def test_a_game_of_a_collection_that_opens_is_described() -> None:
+    """Its handicap stones may be unknown."""
+    text = b"(;SZ[13]HA[9]KM[0]PB[Ann]PW[Bo]RE[W+3.5];W[cf];B[cc])"
+    session, _ = open_record(text, fixed_handicap=False)
+    title, detail = describe(text)
+    assert title.split(" \u2013 ") == list(session.names)
+    assert {"13x13", "W+3.5"} <= set(detail.split(", ")) and "HA[9]" in detail
+    assert describe(b"(;SZ[9:13]PB[Ann])")[0] == "Not readable"
 
 
 @pytest.mark.parametrize("handicap", [3, 5])

@@ -145,7 +145,9 @@ class NewGameDialog:
             field.show(self._choices(automatic=number == 0), networks)
 
     def remember(self, values: dict[str, Any]) -> None:
-        """Fill the fields as a browser remembers them."""
+        """Fill the fields as a browser remembers them, unless the person is filling them."""
+        if self._dialog.value:  # a busy browser may answer late
+            return
         made = self.form.restored(values, self._choices())
         for side, known in zip(self.form.sides, made.sides, strict=True):
             side.copy(known)

@@ -11,6 +11,7 @@ from weakref import WeakMethod
 from nicegui import events, ui
 
 from tengen.errors import SgfError
+from tengen.sgf import read_tree
 from tengen.sgf.main_line import read_record
 from tengen.web.counting import moves_text
 from tengen.web.dialog import dialog_buttons, titled_dialog
@@ -163,14 +164,20 @@ async def choose_game(games: Sequence[bytes]) -> int | None:
 
 
 def describe(text: bytes) -> tuple[str, str]:
-    """The players of a game of a collection; its date, board, moves and result."""
+    """The players of a game of a collection; its date, board, moves and result, and what is wrong with it."""
+    problem = ""
     try:
         record = read_record(text)
+        info, size, moves = record.info, record.size, len(record.moves)
     except SgfError as error:
-        return _("Not readable"), str(error)
-    info = record.info
+        problem = str(error)
+        try:  # slower, but as the game is opened: with a handicap of unknown stones
+            tree = read_tree(text)
+        except SgfError:
+            return _("Not readable"), problem
+        info, size, moves = tree.info, tree.size, tree.line(tree.root)[-1].move_number
     result = str(info.result) if info.result.ending != "unknown" else ""
-    parts = (str(info.date or ""), f"{record.size}x{record.size}", moves_text(len(record.moves)), result)
+    parts = (str(info.date or ""), f"{size}x{size}", moves_text(moves), result, problem)
     players = " \u2013 ".join((info.black or _("Black"), info.white or _("White")))
     return players, ", ".join(part for part in parts if part)
 
