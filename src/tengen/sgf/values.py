@@ -223,7 +223,7 @@ _WINS_IN_WORDS = re.compile(
 _LOSES_IN_WORDS = re.compile(r"\s*(黑|黒|白)\S*?(.*[负負].*)", re.DOTALL)
 _ENDINGS = (
     ("time", ("t", "time", "超时", "超時", "时间", "時間", "시간")),
-    ("forfeit", ("f", "forf")),  # KGS writes Forf
+    ("forfeit", ("f", "forf")),  # also Forfeit
     ("resign", ("r", "resign", "res", "resignation", "中盘", "中盤", "认输", "불계", "中押")),
 )
 _NOTHING = ("", "?", "unknown", "unfinished", "未知")

@@ -17,8 +17,8 @@ from tengen.training.config import FileName, LinearRun, RunConfig, Strict, key
 
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "iterations", "cycles")
-"""Options and settings that a reduced run scales, beside the lengths of training runs. The time and the visits of a move
-are conditions of a match, not its length."""
+"""Options and settings that a reduced run scales, beside the lengths of training runs. The time and the visits of a
+move are conditions of a match, not its length."""
 FIGURES = (
     *("top1", "top5", "cross_entropy", "value_mse", "value_accuracy"),
     *("training", "card", "score", "speedup", "output"),
