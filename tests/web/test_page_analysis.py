@@ -1,0 +1,222 @@
+"""What a page without a browser shows of a search: analysis, estimates, hints."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from web_alone import element, is_shown, perform, press, send
+from web_engine import FakeEngine, FakeEngines, until
+
+from tengen.engine import Count
+from tengen.errors import NetworkError
+from tengen.evaluators import Evaluation
+from tengen.game import Game
+from tengen.web.page import Page
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
+from tengen.web.settings import AnalysisSettings, GameSettings
+
+
+def test_a_running_analysis_is_in_the_graph() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(engine.thinking.is_set)
+        page.refresh()
+        await until(lambda: (page.refresh(), element("graph").props["points"])[1])
+        assert engine.thinking.is_set(), "it goes on until the page stops it"
+        assert element("graph").props["points"] == [{"place": 0, "winrate": 0.6, "score": 2.5}]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        board, session = element("board").props, page.session
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(engine.thinking.is_set)
+        press("ask-hint")
+        await until(lambda: board["hint"] == 0)
+        press("policy")
+        await until(lambda: board["policy"])
+        press("edit")
+        for change in (lambda: page._tapped(0), lambda: press("edit-turn"), lambda: press("edit-undo")):
+            before = len(engine.searches)
+            await until(lambda: (page.refresh(), board["candidates"])[1])
+            change()
+            assert (board["hint"], board["policy"]) == (-1, [])
+            assert session.node.analysis is None and board["candidates"] == []
+            await until(lambda before=before: len(engine.searches) > before and engine.thinking.is_set())
+            await until(lambda: (page.refresh(), session.search_result)[1])
+            found = session.search_result
+            assert found is not None and (found.move, found.to_play) == (1, session.game.to_play)
+        press("ask-hint")
+        await until(lambda: board["hint"] == 1)
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_policy_and_estimate_are_shown_while_the_engine_thinks_and_do_not_end_its_search(paused: bool) -> None:
+    class Slow(FakeEngine):
+        def raw(self, game: Game) -> Evaluation:
+            time.sleep(0.05)  # longer than it takes the controller to go on
+            return super().raw(game)
+
+    engine = Slow()
+
+    async def scene(page: Page) -> None:
+        page.session.click(40)
+        if paused:
+            page._toggle_pause()
+        page.wake_up()
+        if paused:
+            press("one-move")
+        for name, shown in (
+            ("policy", lambda: element("board").props["policy"]),
+            ("estimate", lambda: element("estimate-lines").text),  # type: ignore[attr-defined]
+        ):
+            await until(engine.thinking.is_set)
+            before = len(engine.searches)
+            press(name)
+            await until(shown)
+            await until(lambda before=before: len(engine.searches) > before)
+            assert len(page.session.game.moves) == 1
+        engine.endless = False
+        page._controller.wake()
+        await until(lambda: len(page.session.game.moves) == 2)
+
+    perform(scene, GameSettings(size=9, players=(PERSON, level_of_visits(1600))), engine)
+
+
+@pytest.mark.parametrize("name", ["policy", "estimate"])
+def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: str) -> None:
+    class Flawed(FakeEngine):
+        def count(self, game: Game) -> Count:
+            raise NetworkError("it is gone")
+
+        def raw(self, game: Game) -> Evaluation:
+            raise NetworkError("it is gone")
+
+    class Asked(FakeEngines):
+        def __call__(self, network: str = "") -> FakeEngine:
+            made.append(network)
+            return Flawed()
+
+    made: list[str] = []
+
+    async def scene(page: Page) -> None:
+        messages: list[str] = []
+        page._teaching._on_error = messages.append
+        page._set_analysis(AnalysisSettings("other"))
+        page.wake_up()
+        press(name)
+        await until(lambda: messages)
+        assert messages == ["it is gone"] and made == ["other"]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())
+
+
+def test_the_variation_of_a_move_in_the_list_is_drawn_on_its_own_position_alone() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        board, session = element("board").props, page.session
+        second = page._analysis._table._rows[1][0]
+        session.play(40)
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        for change in (
+            lambda: page._navigate(lambda session: session.step(-1)),
+            lambda: page._navigate(lambda session: session.step(1)),
+            lambda: send(second, "click"),
+            lambda: element("analysis").set_value(False),  # type: ignore[attr-defined]
+        ):
+            await until(lambda: (page.refresh(), second.visible and session.search_result)[1])
+            send(second, "mouseenter")
+            assert session.search_result is not None
+            assert board["line"] == list(session.search_result.candidates[1].pv)
+            change()
+            assert board["line"] == []
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+def test_the_refutation_is_on_the_board_again_when_the_pointer_has_left_the_list() -> None:
+    async def scene(page: Page) -> None:
+        board, teacher = element("board").props, page._controller.teacher
+        first = page._analysis._table._rows[0][0]
+        element("teach").set_value(True)  # type: ignore[attr-defined]
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        page.wake_up()
+        page._tapped(0)
+        await until(lambda: is_shown("warning"))
+        assert teacher.warning is not None
+        press("refutation")
+        assert board["line"] == list(teacher.warning.refutation)
+        send(first, "mouseenter")
+        send(first, "mouseleave")
+        assert board["line"] == list(teacher.warning.refutation)
+        press("refutation")
+        assert board["line"] == []
+        press("refutation")
+        press("keep")
+        assert board["line"] == []
+
+    perform(scene, GameSettings(size=9), FakeEngine(script=[40, 41, 42]))
+
+
+def test_a_pass_is_told_as_the_best_move() -> None:
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        for _ in range(2):
+            press("ask-hint")
+            assert page._notice == "", "so that it is shown again"
+            await until(lambda: page._notice == "The best move is a pass")
+        page.session.play(40)
+        page.refresh()
+        assert page._notice == ""
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), FakeEngine(passes=True))
+
+
+def test_a_hint_is_given_in_a_paused_game_and_after_a_resignation() -> None:
+    async def scene(page: Page) -> None:
+        board = element("board").props
+        page._toggle_pause()
+        page.wake_up()
+        press("ask-hint")
+        await until(lambda: board["hint"] == 0)
+        page.session.play(40)
+        press("analyze-game")
+        assert not page._controller.paused, "nothing is left to go on"
+        page.session.settle("B+R")
+        page.refresh()
+        press("ask-hint")
+        await until(lambda: board["hint"] == 0)
+
+    perform(scene, GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE)))
+
+
+def test_no_hint_is_offered_or_remembered_where_no_move_may_follow() -> None:
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        for _ in range(2):
+            page.session.pass_turn()
+        page._changed()
+        await until(lambda: page.session.counted)
+        assert not is_shown("ask-hint")
+        press("ask-hint")
+        await until(lambda: not page._controller._wake.is_set())
+        page._navigate(lambda session: session.step(-1))
+        assert is_shown("ask-hint")
+        await asyncio.sleep(0.1)
+        assert element("board").props["hint"] == -1
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))

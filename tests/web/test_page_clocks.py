@@ -1,0 +1,124 @@
+"""The clocks of a page that no browser shows."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from web_alone import is_shown, perform, press
+from web_engine import FakeEngine, until
+
+from tengen.engine import TimeControl
+from tengen.errors import NetworkError
+from tengen.game import BLACK, WHITE, Game
+from tengen.web.page import Page
+from tengen.web.players import PEOPLE, level_of_visits
+from tengen.web.settings import GameSettings
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the page's clocks read, as its one item."""
+    found = [1000.0]
+    for module in ("page", "controller"):
+        monkeypatch.setattr(f"tengen.web.{module}.time", SimpleNamespace(monotonic=lambda: found[0]))
+    return found
+
+
+def test_no_clock_runs_while_the_browser_is_gone(now: list[float]) -> None:
+
+    async def scene(page: Page) -> None:
+        clock = page.session.clock
+        assert clock is not None
+        page.wake_up()
+        page.refresh()
+        now[0] += 10
+        page.rest()
+        for _ in range(3):  # the page polls on until it is thrown away
+            now[0] += 500
+            page.refresh()
+        page.wake_up()
+        page.refresh()
+        now[0] += 5
+        page.refresh()
+        assert clock.text(BLACK) == "0:45" and page.session.result == ""
+
+    perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)))
+
+
+def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(now: list[float]) -> None:
+    class Slow(FakeEngine):
+        def set_position(self, game: Game) -> None:
+            now[0] += 20
+            super().set_position(game)
+
+    async def scene(page: Page) -> None:
+        clock, moves = page.session.clock, page.session.tree
+        assert clock is not None
+        page._toggle_pause()
+        page.wake_up()
+        for seconds in (0, 500, 500):
+            now[0] += seconds
+            page.refresh()
+        assert (clock.text(BLACK), page.session.result) == ("1:00", "")
+        press("one-move")
+        await until(lambda: len(moves) == 2)
+        now[0] += 500
+        page.refresh()
+        assert [clock.text(color) for color in (BLACK, WHITE)] == ["0:40", "1:00"]
+
+    level = level_of_visits(10)
+    perform(scene, GameSettings(size=9, players=(level, level), clock=TimeControl.absolute(60)), Slow())
+
+
+def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:
+    class Flawed(FakeEngine):
+        fails = True
+
+        def set_position(self, game: Game) -> None:
+            if self.fails:
+                raise NetworkError("it is gone")
+            super().set_position(game)
+
+    engine = Flawed()
+
+    async def scene(page: Page) -> None:
+        clock = page.session.clock
+        assert clock is not None
+        page.wake_up()
+        page.refresh()
+        now[0] += 10
+        page._tapped(40)
+        await until(lambda: is_shown("pause"))
+        for _ in range(3):
+            page.refresh()
+            now[0] += 500
+        assert [clock.text(color) for color in (BLACK, WHITE)] == ["0:50", "1:00"] and not page.session.result
+        engine.fails = False
+        press("pause")
+        await until(lambda: len(page.session.game.moves) == 2)
+        page.refresh()
+        now[0] += 10
+        page.refresh()
+        assert clock.text(BLACK) == "0:40", "the person's time runs again"
+
+    perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)), engine)
+
+
+def test_after_the_editor_the_clock_of_the_side_to_move_runs(now: list[float]) -> None:
+
+    async def scene(page: Page) -> None:
+        clock = page.session.clock
+        assert clock is not None
+        page.wake_up()
+        press("edit")
+        page._tapped(40)
+        press("edit-turn")
+        press("edit")
+        assert page.session.live and page.session.game.to_play == WHITE
+        page.refresh()
+        now[0] += 10
+        page.refresh()
+        assert [clock.text(color) for color in (BLACK, WHITE)] == ["1:00", "0:50"]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE, clock=TimeControl.absolute(60)))

@@ -1,0 +1,63 @@
+"""A page without a browser, for tests of what it shows and does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from nicegui import Client, core, ui
+from nicegui.page import page as nicegui_page
+from web_engine import FakeEngine, FakeEngines
+
+from tengen.web.library import GameLibrary
+from tengen.web.page import Page
+from tengen.web.settings import GameSettings
+
+Scene = Callable[[Page], Awaitable[None]]
+
+
+def perform(
+    scene: Scene,
+    settings: GameSettings,
+    engine: FakeEngine | None = None,
+    library: GameLibrary | None = None,
+    engines: FakeEngines | None = None,
+) -> None:
+    """Play a scene with a page that no browser shows."""
+    played_by = engine or FakeEngine()
+
+    async def run() -> None:
+        core.loop = asyncio.get_running_loop()
+        client = Client(nicegui_page(""), request=None)
+        with client:
+            page = Page(engines or FakeEngines(lambda: played_by, ""), settings, lambda session: None, 0, library)
+        try:
+            await asyncio.wait_for(scene(page), 60)
+        finally:
+            page.close()
+            client.delete()
+
+    asyncio.run(run())
+
+
+def element(name: str) -> ui.element:
+    """The part of the page that tests know by this name."""
+    client = Client.instances[list(Client.instances)[-1]]
+    (found,) = [part for part in client.elements.values() if part.props.get("data-testid") == name]
+    return found
+
+
+def is_shown(name: str) -> bool:
+    part = element(name)
+    return part.visible and all(above.visible for above in part.ancestors())
+
+
+def press(name: str) -> None:
+    """Press a button of the page."""
+    send(element(name), "click")
+
+
+def send(part: ui.element, event: str) -> None:
+    """Let a part of the page hear an event of the browser."""
+    (listener,) = [heard for heard in part._event_listeners.values() if heard.type == event]
+    part._handle_event({"listener_id": listener.id, "args": {}})
