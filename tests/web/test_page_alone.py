@@ -14,10 +14,9 @@ from nicegui import Client, background_tasks, core
 from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
 from web_alone import element, is_shown, perform, press, send
-from web_engine import FakeEngine, FakeEngines, until
+from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
-from tengen.errors import NetworkError
-from tengen.game import BLACK, Game
+from tengen.game import BLACK
 from tengen.web.editor import Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
@@ -43,15 +42,7 @@ def test_accept_appears_with_the_count() -> None:
 
 
 def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
-    class Flawed(FakeEngine):
-        fails = True
-
-        def set_position(self, game: Game) -> None:
-            if self.fails:
-                raise NetworkError("it is gone")
-            super().set_position(game)
-
-    engine = Flawed()
+    engine = FlawedEngine()
 
     async def scene(page: Page) -> None:
         assert not is_shown("pause")

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from web_alone import is_shown, perform, press
-from web_engine import FakeEngine, until
+from web_engine import FakeEngine, FlawedEngine, until
 
 from tengen.engine import TimeControl
-from tengen.errors import NetworkError
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.page import Page
 from tengen.web.players import PEOPLE, level_of_visits
@@ -72,15 +71,7 @@ def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(now: list[f
 
 
 def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:
-    class Flawed(FakeEngine):
-        fails = True
-
-        def set_position(self, game: Game) -> None:
-            if self.fails:
-                raise NetworkError("it is gone")
-            super().set_position(game)
-
-    engine = Flawed()
+    engine = FlawedEngine()
 
     async def scene(page: Page) -> None:
         clock = page.session.clock

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tengen.engine import Candidate, Count, Limits, SearchQueue, SearchResult, Style
+from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, UniformEvaluator
 from tengen.game import Game
 from tengen.gtp.program import ProgramSettings
@@ -85,6 +86,17 @@ class FakeEngine:
         )
         ownership = np.full((game.size, game.size), 0.8, np.float32)
         return SearchResult(best, self.resigns, game.to_play, candidates, 0.6, 2.5, ownership, visits, visits, 0.01)
+
+
+class FlawedEngine(FakeEngine):
+    """Takes no position while it `fails`."""
+
+    fails = True
+
+    def set_position(self, game: Game) -> None:
+        if self.fails:
+            raise NetworkError("it is gone")
+        super().set_position(game)
 
 
 class FakeEngines:
