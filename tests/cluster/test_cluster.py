@@ -447,7 +447,7 @@ def test_a_folder_of_games_is_reviewed(nodes: RayNodes, tmp_path: Path, capsys: 
     games.mkdir()
     for name in ("a", "b"):
         (games / f"{name}.sgf").write_text("(;SZ[7]KM[9];B[dd];W[ce];B[ec];W[ee])")
-    (games / "c.sgf").write_text("(;SZ[7];B[dd];W[dd])")
+    (games / "c.sgf").write_text("(;SZ[7]HA[5];W[dd])")
     words: dict[str, Any] = {"visits": 4, "net": "zero-7x7", "formats": ["sgf", "json"], "quiet": True}
     for out, more in ((tmp_path / "alone", {}), (tmp_path / "cluster", {"cluster": nodes.address})):
         with pytest.raises(TengenError, match="1 of 3 games could not be reviewed"):
