@@ -48,7 +48,7 @@ _PLAIN_MOVES = re.compile(rb";\s*[BW]\[[a-s]{2}\]")
 # What records without a declared encoding are written in; more would be taken for one another.
 _CHARSETS = ("gb18030", "cp949", "cp932", "big5", "cp1252")
 _CYRILLIC = "cp1251"
-_FOREIGN_WORD = re.compile(rb"[\x80-\xff]{3}")  # of a western language only single letters are above 127
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")  # as in Cyrillic words; of western ones only single letters are above 127
 
 
 def guess_charset(data: bytes, declared: str = "") -> str:
@@ -66,7 +66,7 @@ def guess_charset(data: bytes, declared: str = "") -> str:
     if 2 * sequences >= len(_HIGH_BYTE.findall(data)):
         return "utf-8"
     text = _PLAIN_MOVES.sub(b"", data)
-    likely = (*_CHARSETS, _CYRILLIC) if _FOREIGN_WORD.search(text) else _CHARSETS
+    likely = (*_CHARSETS, _CYRILLIC) if _HIGH_RUN.search(text) else _CHARSETS
     found = chardet.detect_all(text, include_encodings=likely, ignore_threshold=True)
     weights = {name: one["confidence"] for one in found if (name := codecs.lookup(one["encoding"] or "gb18030").name)}
     # Most such records come from Chinese servers: measured on short names, twice is best for all languages together.
