@@ -26,9 +26,11 @@ from typing import IO, Any, Literal
 
 import psutil
 
-Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "uniform"]
+Device = Literal[
+    "auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "torch", "uniform"
+]
 """What evaluates a network; see tengen.evaluators.devices. auto: the fastest that the machine has; onnxruntime: ONNX
-Runtime on the CPU; uniform: nothing, equal probabilities."""
+Runtime on the CPU; torch: PyTorch on its GPU, or on the CPU without one; uniform: nothing, equal probabilities."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
 _CGROUP = Path("/sys/fs/cgroup")  # of the container, on Linux with cgroups of version 2

@@ -10,7 +10,7 @@ from small_network import SmallNet, random_inputs
 from tengen.evaluators import CachedEvaluator, Evaluation, Evaluator, SymmetricEvaluator, UniformEvaluator
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.torch import TorchEvaluator
+from tengen.evaluators.torch import TorchEvaluator, TorchFileEvaluator
 
 
 def padded(path: Path) -> Evaluator:
@@ -27,6 +27,8 @@ KINDS: dict[str, Make] = {
     "openvino auto": lambda path: OpenVinoEvaluator(path),
     "openvino small batches": lambda path: OpenVinoEvaluator(path, max_batch=2),
     "torch module": lambda path: TorchEvaluator(SmallNet(), name="small", device="cpu"),
+    "torch file": lambda path: TorchFileEvaluator(path, device="cpu"),
+    "torch file, small batches": lambda path: TorchFileEvaluator(path, device="cpu", max_batch=2),
     "onnxruntime": lambda path: OnnxRuntimeEvaluator(path),
     "onnxruntime padded": padded,
     "cached": lambda path: CachedEvaluator(OpenVinoEvaluator(path, precision="f32"), 100),
@@ -102,4 +104,5 @@ def test_backends_agree(network: Path) -> None:
     reference = TorchEvaluator(SmallNet(), name="small", device="cpu").infer(inputs)
     assert same(OpenVinoEvaluator(network, precision="f32").infer(inputs), reference)
     assert same(OnnxRuntimeEvaluator(network).infer(inputs), reference)
+    assert same(TorchFileEvaluator(network, device="cpu").infer(inputs), reference)
     assert same(OpenVinoEvaluator(network).infer(inputs), reference, 0.03)

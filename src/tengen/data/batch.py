@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -107,15 +107,21 @@ class Batch:
         return cls(**joined, extra=extra)
 
 
-class BatchSource(Protocol):
+BatchT_co = TypeVar("BatchT_co", covariant=True)
+
+
+class BatchSource(Protocol[BatchT_co]):
     """A source of numbered batches, such as `Sampler`."""
 
-    def batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> BatchT_co:
         """Return batch number `step`."""
         ...
 
 
-class Prefetcher:
+BatchT = TypeVar("BatchT")
+
+
+class Prefetcher(Generic[BatchT]):
     """An endless iterator over batches in the order of their steps, drawn ahead by threads.
 
     Holds up to `depth` batches. `step` is the number of the next batch, `waited` the seconds that the consumer spent
@@ -125,7 +131,7 @@ class Prefetcher:
 
     def __init__(
         self,
-        source: BatchSource,
+        source: BatchSource[BatchT],
         start_step: int = 0,
         depth: int = 4,
         threads: int = 1,
@@ -134,14 +140,14 @@ class Prefetcher:
         self.step = start_step
         self.waited = 0.0
         self._now = now
-        self._draw: Callable[[int], Batch] = source.batch
+        self._draw: Callable[[int], BatchT] = source.batch
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="tengen-prefetch")
-        self._ahead: deque[Future[Batch]] = deque(self._pool.submit(self._draw, start_step + i) for i in range(depth))
+        self._ahead: deque[Future[BatchT]] = deque(self._pool.submit(self._draw, start_step + i) for i in range(depth))
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> BatchT:
         if not self._ahead:
             raise StopIteration
         started = self._now()
@@ -164,6 +170,6 @@ class Prefetcher:
         self.close()
 
 
-def prefetch(source: BatchSource, start_step: int = 0, depth: int = 4, threads: int = 1) -> Prefetcher:
+def prefetch(source: BatchSource[BatchT], start_step: int = 0, depth: int = 4, threads: int = 1) -> Prefetcher[BatchT]:
     """Start to draw the batches from `start_step` on; see `Prefetcher`."""
     return Prefetcher(source, start_step, depth, threads)

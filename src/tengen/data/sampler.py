@@ -14,7 +14,7 @@ from tengen import _native
 from tengen.data.batch import Batch, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.record import WHITE_BIT, is_opponents
+from tengen.data.record import UNKNOWN_KOMI, WHITE_BIT, is_opponents
 from tengen.data.split import Shuffle, Split, choose, derive, mix
 from tengen.data.store import Shard, Store
 from tengen.errors import NetworkError, StoreError
@@ -29,7 +29,9 @@ NO_TARGETS: Mapping[str, Target] = MappingProxyType({})
 class Encoder:
     """Encodes positions of the games of `store` from `first_game` on, with further targets `extra` by name.
 
-    `edge` is the height and width of the tensors. The result does not depend on the number of `threads`.
+    `edge` is the height and width of the tensors. The result does not depend on the number of `threads`. With a seed
+    `any_rules` half of the games are under a random one of RULE_SETS, and half under another komi; the result of such a
+    game is unknown.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Encoder:
         threads: int = 1,
         first_game: int = 0,
         extra: Mapping[str, Target] = NO_TARGETS,
+        any_rules: int | None = None,
     ) -> None:
         self._store = store
         self._extra = extra
@@ -48,7 +51,7 @@ class Encoder:
         self._threads = threads
         first = max(0, int(np.searchsorted(store.starts, first_game, side="right")) - 1)
         self._starts = store.starts[first:]
-        self._shards = [_columns(shard) for shard in store.shards[first:]]
+        self._shards = [_columns(shard, any_rules) for shard in store.shards[first:]]
 
     def encode(self, rows: Rows, targets: bool = False) -> Batch:
         """Encode the positions before the moves `ply`. At the end of a game `policy` is -1.
@@ -72,9 +75,22 @@ class Encoder:
         return replace(batch, extra=extra) if extra else batch
 
 
-def _columns(shard: Shard) -> _native.GameColumns:
+def _columns(shard: Shard, any_rules: int | None) -> _native.GameColumns:
     """The columns of a shard for the native encoder, which reads them without a copy."""
     codes, rule_sets = shard.texts("rules")
+    komi, score, winner = shard.komi, shard.score, shard.winner
+    if any_rules is not None:
+        # Draws of a game follow from its hash.
+        other, chosen, shift = (
+            (mix(shard.hash, derive(any_rules, purpose)) >> np.uint64(11)) / 2.0**53 for purpose in _ANY_RULES
+        )
+        rules = (len(rule_sets) + np.floor(chosen * len(RULE_SETS))).astype(np.int16)
+        codes, rule_sets = np.where(other < 0.5, rules, codes).astype(np.int16), [*rule_sets, *RULE_SETS]
+        change = komi_shift(shift)
+        varied = (other < 0.5) | (change != 0)
+        komi = np.where(np.isnan(komi), np.float32(UNKNOWN_KOMI), komi).astype(np.float32) + change
+        score = np.where(varied, np.nan, score).astype(np.float32)
+        winner = np.where(varied, -1, winner).astype(np.int8)
     black_rank, white_rank = (_rank_codes(*shard.texts(column)) for column in ("black_rank", "white_rank"))
     return _native.GameColumns(
         size=shard.size,
@@ -88,10 +104,10 @@ def _columns(shard: Shard) -> _native.GameColumns:
         ownership_offsets=shard.ownership_offsets,
         first=shard.first,
         rules=codes,
-        komi=shard.komi,
-        score=shard.score,
+        komi=komi,
+        score=score,
         weight=shard.weight,
-        winner=shard.winner,
+        winner=winner,
         black_rank=black_rank,
         white_rank=white_rank,
         visits=shard.visits,
@@ -107,7 +123,9 @@ def _rank_codes(codes: npt.NDArray[np.int16], texts: list[str]) -> npt.NDArray[n
 
 
 # Purposes of random draws. Draws for different purposes are independent.
-SYMMETRY, _PLY, _SCORING, _KOMI, _CHOICE, _WITHIN = range(1, 7)
+SYMMETRY, _PLY, _SCORING, _KOMI, _CHOICE, _WITHIN, *_ANY_RULES = range(1, 10)
+RULE_SETS = ("japanese", "chinese", "aga", "new-zealand", "tromp-taylor", "korean")
+"""The rules that games are put under for a teacher."""
 # Scale of the logistic distribution of the change of komi, in points.
 _KOMI_SCALE = 4.0
 
@@ -135,6 +153,8 @@ class Sampler:
         vary_rules: Give half of the positions the other scoring rule, territory for area or area for territory, and
             half of the positions with a known score another komi and the result that follows. A network then learns
             all rule sets and komi from the records of one server.
+        any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does. Their results
+            are then unknown, and a teacher alone says a value.
         targets: Fill `target` and `reply` of the batches.
         extra: Further targets of the batches by name.
         games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random
@@ -167,6 +187,7 @@ class Sampler:
         one_per_game: bool = False,
         edge: int | None = None,
         vary_rules: bool = False,
+        any_rules: bool = False,
         targets: bool = False,
         extra: Mapping[str, Target] = NO_TARGETS,
         games: int | None = None,
@@ -211,7 +232,9 @@ class Sampler:
         self._skipped = self._starts[self._skipped_game] + skipped[1][there] - in_game
         self.edge = int(store.column("size").max()) if edge is None else edge
         self._order = Shuffle(int(self._ends[-1]), seed)
-        self._encoder = Encoder(store, self.plane_set, self.edge, threads, extra=extra)
+        self._encoder = Encoder(
+            store, self.plane_set, self.edge, threads, extra=extra, any_rules=seed if any_rules else None
+        )
 
     @property
     def positions(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
-from tengen.data.sampler import komi_shift
+from tengen.data.sampler import RULE_SETS, komi_shift
 from tengen.data.split import Shuffle, derive
 from tengen.data.store import Store
 from tengen.engine.limits import Limits
@@ -22,8 +22,6 @@ from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
 
-RULE_SETS = ("japanese", "chinese", "aga", "new-zealand", "tromp-taylor", "korean")
-"""The rules that `LabelPlan.vary_rules` draws from."""
 _UNIT = 65535
 _LEAST = 1 / 8192
 _PURPOSE = 0x1ABE1

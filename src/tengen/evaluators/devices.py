@@ -40,7 +40,7 @@ _SECONDS = 0.4  # of measuring a device
 
 
 class Options(TypedDict, total=False):
-    """Arguments of OpenVinoEvaluator. ONNX Runtime takes `threads` and `max_batch` alone."""
+    """Arguments of OpenVinoEvaluator. ONNX Runtime takes `threads` and `max_batch` alone, PyTorch none."""
 
     threads: int
     streams: int
@@ -55,7 +55,7 @@ def open_device(
 ) -> NetworkFileEvaluator:
     """The evaluator of a network file on a device other than auto and uniform; `layout` is for the CPU.
 
-    Raises NetworkError where this machine does not have the device, MissingExtra without ONNX Runtime.
+    Raises NetworkError where this machine does not have the device, MissingExtra without its library.
     """
     check_device(device)
     if device in PROVIDERS:
@@ -67,6 +67,10 @@ def open_device(
             threads=options.get("threads", 0),
             max_batch=options.get("max_batch", 64),
         )
+    if device == "torch":
+        from tengen.evaluators.torch import TorchFileEvaluator
+
+        return TorchFileEvaluator(path)
     from tengen.evaluators.openvino import OpenVinoEvaluator
 
     return OpenVinoEvaluator(path, target="GPU" if device == "intel-gpu" else "CPU", layout=layout, **options)
@@ -85,6 +89,9 @@ def check_device(device: Device) -> None:
                 f"device {device}: this ONNX Runtime has no {PROVIDERS[device]}, only {', '.join(found)}; install its "
                 "package for the device"
             )
+    elif device == "torch":
+        if find_spec("torch") is None:
+            raise MissingExtra("device torch", "train")
     elif device == "intel-gpu" and "GPU" not in (found := openvino_devices()):
         raise NetworkError(f"device intel-gpu: OpenVINO finds no GPU on this machine, only {', '.join(found)}")
 
@@ -217,7 +224,8 @@ class _Kept:
             providers = onnxruntime_providers()
             gpu: list[Any] = ["intel-gpu"] if "GPU" in openvino_devices() else []
             others = [name for name, known in PROVIDERS.items() if known in providers and name not in BY_NAME_ONLY]
-            self._found["devices"] = ["cpu", *gpu, *others]
+            own: list[Any] = ["torch"] if _torch_gpu() else []
+            self._found["devices"] = ["cpu", *gpu, *others, *own]
             self._write()
         found: list[Device] = self._found["devices"]
         return found
@@ -248,6 +256,15 @@ class _Kept:
             write_text(self._path, json.dumps(self._found, indent=1), durable=False, shared=True)
 
 
+def _torch_gpu() -> bool:
+    """Whether there is PyTorch, and it finds a GPU. Importing it takes seconds."""
+    if find_spec("torch") is None:
+        return False
+    from tengen.evaluators.torch import gpu_there
+
+    return gpu_there()
+
+
 def _machine() -> dict[str, Any]:
     """What decides the speeds: the processor, graphics cards and libraries."""
     runtimes = (f"onnxruntime{kind}" for kind in ("", "-gpu", "-rocm", "-directml", "-coreml"))
@@ -255,7 +272,7 @@ def _machine() -> dict[str, Any]:
         "processor": processor_name(),
         "cores": core_count(),
         "graphics": _graphics(),
-        "versions": library_versions(["openvino", *runtimes]),
+        "versions": library_versions(["openvino", "torch", *runtimes]),
         "convolutions": 3,  # raised when ours become faster
     }
 

@@ -1,15 +1,19 @@
-"""Evaluation with PyTorch, for networks in training. Needs the extra [train]."""
+"""Evaluation with PyTorch: of networks in training, and of network files on a GPU. Needs the extra [train]."""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal, Protocol
 
+import onnx
 import torch
 from torch import Tensor, nn
 
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator
+from tengen.evaluators.torch_graph import HALF, read_module
 
 
 class Outputs(Protocol):
@@ -82,6 +86,42 @@ class TorchEvaluator(BatchEvaluator):
                 self._under_way -= 1
                 if not self._under_way:
                     self._module.train(self._was_training)
+
+
+class TorchFileEvaluator(NetworkFileEvaluator):
+    """Runs an .onnx network file with PyTorch: on the GPU in half precision, without one on the CPU in f32.
+
+    A batch is cut above `max_batch`. Raises NetworkError for a file that is no network.
+    """
+
+    def __init__(self, path: str | Path, *, device: str = "auto", max_batch: int = 1024) -> None:
+        super().__init__(path, max_batch)
+        self.device = torch.device(_default_device() if device == "auto" else device)
+        self._module = read_module(self.path, HALF if self.device.type != "cpu" else torch.float32).to(self.device)
+        graph = onnx.load(self.path).graph
+        weights = {one.name for one in graph.initializer}
+        self._describe(
+            {port.name: _shape(port) for port in graph.input if port.name not in weights},
+            [port.name for port in graph.output],
+        )
+        self._describe_policy(self._run(self.blank(1, self._edge))["policy"].shape)
+
+    def _infer(self, batch: InputBatch) -> Evaluation:
+        return self._evaluation(batch, self._run(batch))
+
+    @torch.inference_mode()
+    def _run(self, batch: InputBatch) -> dict[str, Floats]:
+        found = self._module(*(torch.from_numpy(part).to(self.device) for part in batch.arrays))
+        return {name: found[name].cpu().numpy() for name in self.outputs}
+
+
+def _shape(port: onnx.ValueInfoProto) -> list[int | None]:
+    return [one.dim_value or None for one in port.type.tensor_type.shape.dim]
+
+
+def gpu_there() -> bool:
+    """Whether PyTorch finds a GPU."""
+    return torch.cuda.is_available()
 
 
 def _numbers(output: Tensor | None) -> Floats | None:

@@ -277,7 +277,9 @@ class SelfPlayConfig(Recipe):
     games_per_cycle: int = key(..., "games of a cycle", ge=1)
     games_at_once: int = key(256, "games in flight", ge=1)
     overlap: bool = key(False, "train on a cycle while the next is played, one network behind: all cores work")
-    device: Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime"] = key(
+    device: Literal[
+        "auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "torch"
+    ] = key(
         "cpu",
         "what evaluates the networks of self-play; auto: the fastest; games repeat bit for bit on the same device",
     )

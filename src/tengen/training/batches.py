@@ -73,29 +73,46 @@ class TensorBatch(NamedTuple):
     extra: Mapping[str, Tensor] = {}
 
     @staticmethod
-    def of(batch: Batch) -> "TensorBatch":
-        """Shares memory with the batch, except the planes, which become channels-last (measured: a fifth faster)."""
+    def of(batch: Batch, pinned: bool = False) -> "TensorBatch":
+        """Shares memory with the batch, except the planes, which become channels-last (measured: a fifth faster).
+
+        With `pinned` all is copied to memory that a GPU reads while the training goes on, and changed there.
+        """
         arrays = {name: getattr(batch, name) for name in TensorBatch._fields if name != "extra"}
         fields = {name: torch.from_numpy(array) for name, array in arrays.items() if array is not None}
-        fields["planes"] = fields["planes"].contiguous(memory_format=torch.channels_last)
-        return TensorBatch(**fields, extra={name: torch.from_numpy(array) for name, array in batch.extra.items()})
+        extra = {name: torch.from_numpy(array) for name, array in batch.extra.items()}
+        if pinned:
+            fields, extra = ({name: one.pin_memory() for name, one in part.items()} for part in (fields, extra))
+        else:
+            fields["planes"] = fields["planes"].contiguous(memory_format=torch.channels_last)
+        return TensorBatch(**fields, extra=extra)
 
 
 class BatchStream:
-    """The batches of steps `first`, `first + 1`, ... without end, drawn by a thread up to `ahead` steps early."""
+    """The batches of steps `first`, `first + 1`, ... without end, drawn by a thread up to `ahead` steps early.
 
-    def __init__(self, source: BatchSource, first: int, ahead: int = 2) -> None:
+    For a `device` that is a GPU two threads draw them, into pinned memory.
+    """
+
+    def __init__(
+        self, source: BatchSource[Batch], first: int, ahead: int = 2, device: torch.device | None = None
+    ) -> None:
         self._source = source
         self._first = first
         self._ahead = ahead
+        self._pinned = device is not None and device.type == "cuda"
         self._waited = 0.0
 
     def __iter__(self) -> Iterator[TensorBatch]:
-        with prefetch(self._source, self._first, self._ahead) as batches:
+        with prefetch(self, self._first, self._ahead, threads=2 if self._pinned else 1) as batches:
             for batch in batches:
                 self._waited += batches.waited
                 batches.waited = 0.0
-                yield TensorBatch.of(batch)
+                yield batch
+
+    def batch(self, step: int) -> TensorBatch:
+        """Batch number `step` >= 0."""
+        return TensorBatch.of(self._source.batch(step), self._pinned)
 
     def take_waited(self) -> float:
         """Seconds of waiting since the last call."""

@@ -54,11 +54,12 @@ def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] =
     return metrics
 
 
-def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
-    """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`."""
+def facts_of(card: CardFacts, store: Store, rows: Ints, labels: bool = True) -> CardFacts:
+    """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`, and from
+    their `labels`, if these are used."""
     sizes = card.board_sizes or board_sizes(store, rows)
     data = card.data or _described(store)
-    if (teacher := store.manifest.get("teacher")) is not None:
+    if labels and (teacher := store.manifest.get("teacher")) is not None:
         licence = teacher["licence"] or "licence unknown"
         data += f"; targets of {teacher['name']} ({licence})"
     return card.model_copy(update={"board_sizes": sizes, "data": data})

@@ -60,12 +60,16 @@ def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
 
 
 def _paths(run: RunConfig) -> dict[str, Path]:
-    """Where the stores and the start of a recipe are here; networks that come with Tengen are everywhere."""
+    """Where the stores, the start and the teacher of a recipe are here; networks of Tengen are everywhere."""
     found = {name: Store.open(Path(name)).path for name in (run.data.store, run.data.validation_store) if name}
     if run.start is not None:
         path = Path(run.start)
         path = path if path.is_dir() else find_network(run.start)
         found |= {} if is_shipped(run.start, path) else {run.start: path}
+    teacher = run.data.teacher and run.data.teacher.network
+    if teacher:
+        path = find_network(teacher)
+        found |= {} if is_shipped(teacher, path) else {teacher: path}
     return found
 
 

@@ -241,8 +241,15 @@ class RecordsConfig(Strict):
 
 
 class TeacherConfig(Strict):
-    """The share of a teacher's labels in each target; the rest is the record: the move played and the result."""
+    """The share of a teacher's findings in each target; the rest is the record: the move played and the result.
 
+    They are the labels of the store, or those of a `network` that labels each batch when it is trained on, as a GPU has
+    time for. Then all positions of the store are drawn, and games of any store may be given.
+    """
+
+    network: str | None = key(
+        None, "network, or file of one, KataGo's too, that labels each batch on the device of the training"
+    )
     policy: Fraction = key(1.0, "share of the teacher's policy in the policy target")
     temperature: Positive = key(1.0, "the teacher's policy is taken to the power 1 / temperature")
     value: Fraction = key(1.0, "share of the teacher's winrate in the value target")
@@ -281,7 +288,7 @@ class DataConfig(RecordsConfig):
 
     @model_validator(mode="after")
     def _labels_are_chosen(self) -> "DataConfig":
-        if self.teacher is not None:
+        if self.teacher is not None and self.teacher.network is None:
             for name in ("games", "positions_per_game", "max_positions", "skip_passes"):
                 if getattr(self, name):
                     raise ValueError(f"{name} does not go with teacher: 'tengen label' chooses the positions")

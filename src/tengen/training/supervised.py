@@ -53,7 +53,7 @@ from tengen.training.card import (
     provenance,
     warn_of_learnt_games,
 )
-from tengen.training.config import OptimizerConfig, RunConfig, TrainConfig
+from tengen.training.config import OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import Estimate, measure
@@ -62,7 +62,8 @@ from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import position
 from tengen.training.start import Start, sizes_learned, start_from, with_network
-from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
+from tengen.training.teacher import Teacher
+from tengen.training.trainer import Callback, Loss, Trainer, check_devices, make_fabric
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -105,13 +106,18 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         "extra": targets_named(targets),
     }
     train: Sampler | LabelSampler
-    if data.teacher is not None:
-        train = LabelSampler(store, **drawn, mix=TargetMix(**data.teacher.model_dump()))
+    teacher = teacher_of(run, local)
+    if data.teacher is not None and teacher is None:
+        train = LabelSampler(store, **drawn, mix=_mix(data.teacher))
     else:
+        if teacher is not None:
+            seed = training.seed if data.vary_rules else None
+            drawn["extra"] = {**drawn["extra"], **teacher.inputs(data.threads, seed)}
         chosen = {name: getattr(data, name) for name in _CHOICE}
         of_results = [name for name in ("value", "score", "ownership") if network.heads.has(name)]
         opponents = any(getattr(training.losses, name) for name in of_results)
-        train = Sampler(store, **drawn, vary_rules=data.vary_rules, targets=move_targets, opponents=opponents, **chosen)
+        varied: dict[str, Any] = {"any_rules" if teacher is not None else "vary_rules": data.vary_rules}
+        train = Sampler(store, **drawn, **varied, targets=move_targets, opponents=opponents, **chosen)
     every = data.validation_positions == "all"
     validates = partial(
         Sampler,
@@ -127,9 +133,24 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     validation = validates()
     if every and validation.positions > training.validation_games:
         validation = validates(max_positions=training.validation_games)
+    if teacher is not None:
+        teacher.check_sizes(board_sizes(store, train.game_rows))
     for games in (train, validation):
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     return Samplers(train, validation)
+
+
+def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None:
+    """The network that labels the batches of a run while it trains; `local` as of `train`. Raises NetworkError where
+    it is missing."""
+    teacher = run.data.teacher
+    if teacher is None or teacher.network is None:
+        return None
+    return Teacher.named(str(local.get(teacher.network, teacher.network)))
+
+
+def _mix(teacher: TeacherConfig) -> TargetMix:
+    return TargetMix(**teacher.model_dump(exclude={"network"}))
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -144,19 +165,27 @@ def make_trainer(
     callbacks: list[Callback] | None = None,
     network: nn.Module | None = None,
     rank: Rank = ALONE,
+    local: Mapping[str, Path] = {},
 ) -> Trainer[TensorBatch]:
-    """The trainer of a run, at its first step; of a fresh network unless one is given. All ranks make one at once."""
-    training = run.training
+    """The trainer of a run, at its first step; of a fresh network unless one is given. All ranks make one at once.
+
+    `local` as of `train`.
+    """
+    training, fabric = run.training, make_fabric(run.training, rank)
+    losses: Loss[TensorBatch] = WeightedLosses(training.losses, training.value_loss, figures=True)
+    if (teacher := teacher_of(run, local)) is not None:
+        assert isinstance(losses, WeightedLosses) and run.data.teacher is not None
+        losses = teacher.losses(losses, _mix(run.data.teacher), fabric.device, compiled=training.compile)
     return Trainer(
         make_network(run.network, inputs, training.seed) if network is None else network,
         training,
-        WeightedLosses(training.losses, training.value_loss, figures=True),
+        losses,
         scalars=len(inputs.scalars),
         position=lambda step, seconds: position(training, step, seconds / 3600),
         ema=training.ema,
         seed=training.seed,
         callbacks=callbacks or [],
-        fabric=make_fabric(training, rank),
+        fabric=fabric,
     )
 
 
@@ -171,12 +200,12 @@ def train(
 ) -> Path:
     """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
 
-    `on_start` is called with the trainer, and what a new run took from its `start`, once recipe and folder have passed
-    all checks. `local` says where stores and start of the recipe lie on this machine, unless it is where the recipe
-    says. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out`
-    holds another run or another process trains in it, where the games of the store changed since, for fewer steps than
-    it has taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that
-    the network lacks and for a start without a matching layer.
+    `on_start` is called with the trainer, and what a new run took from its `start`, once recipe and folder have
+    passed all checks. `local` says where stores, start and teacher of the recipe lie on this machine, unless it is
+    where the recipe says. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes. Raises
+    RecipeError when `out` holds another run or another process trains in it, where the games of the store changed
+    since, for fewer steps than it has taken, for boards that the network cannot take, for a card with wrong board
+    sizes, for losses of heads that the network lacks and for a start without a matching layer.
     """
     _set_threads(run.training)
     # Check everything before the folder is touched.
@@ -192,7 +221,7 @@ def train(
         learnt, judged = samplers.train, samplers.validation
         warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
     learned = _sizes_learned(run, network, samplers.train, local)
-    run = with_facts(run, samplers.train, learned)
+    run = with_facts(run, samplers.train, learned, local)
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
     make_optimizer(module, run.training.optimizer)
@@ -214,7 +243,7 @@ def train(
         with ExitStack() as stack:
             # Make the trainer, or restore it from the newest checkpoint.
             followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
-            trainer = make_trainer(run, inputs, further, module, followers.leader)
+            trainer = make_trainer(run, inputs, further, module, followers.leader, local)
             if begun is not None and begun.has_scalars:
                 trainer.scalars.know(module)
             on_start(trainer, begun)
@@ -232,11 +261,11 @@ def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[
     """Train as another rank than 0, from a checkpoint; the first weights are those of rank 0."""
     _set_threads(run.training)
     samplers = open_samplers(run, rank, local)
-    trainer = make_trainer(run, samplers.train.plane_set, rank=rank)
+    trainer = make_trainer(run, samplers.train.plane_set, rank=rank, local=local)
     if checkpoint is not None:
         trainer.load(checkpoint)
     if trainer.done < 1:
-        trainer.fit(BatchStream(samplers.train, trainer.step, run.data.ahead))
+        trainer.fit(BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device))
 
 
 def _set_threads(config: TrainConfig) -> None:
@@ -259,7 +288,7 @@ def _fit(
 ) -> None:
     """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
     config = run.training
-    stream = BatchStream(samplers.train, trainer.step, run.data.ahead)
+    stream = BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device)
     log = LossLog(events, stream, config.batch_size, config.log_every)
     validation = Validation(
         events, samplers.validation, config.validation_games, config.validates, first=run.start is not None
@@ -351,7 +380,9 @@ def _sizes_learned(
     return sorted({*before, *board_sizes(games.store, games.game_rows)})
 
 
-def with_facts(run: RunConfig, games: Sampler | LabelSampler, learned: list[int]) -> RunConfig:
+def with_facts(
+    run: RunConfig, games: Sampler | LabelSampler, learned: list[int], local: Mapping[str, Path] = {}
+) -> RunConfig:
     """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
     The board sizes of the card are those `learned`. Raises RecipeError for a card that names other board sizes than
@@ -364,8 +395,12 @@ def with_facts(run: RunConfig, games: Sampler | LabelSampler, learned: list[int]
             f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
         )
     training = run.training.with_epoch(games.positions)
-    facts = facts_of(run.card, games.store, games.game_rows)
+    teacher = teacher_of(run, local)
+    facts = facts_of(run.card, games.store, games.game_rows, labels=teacher is None)
     facts = facts.model_copy(update={"board_sizes": run.card.board_sizes or learned})
+    if teacher is not None:
+        licence = teacher.card.licence or "licence unknown"
+        facts = facts.model_copy(update={"data": f"{facts.data}; targets of {teacher.card.name} ({licence})"})
     if run.start is not None and not run.card.data:
         facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
     return run.model_copy(update={"card": facts, "training": training})
@@ -383,7 +418,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
             **{name: getattr(data, name) or None for name in _CHOICE},
-            **({} if data.teacher is None else {"teacher": data.teacher.model_dump()}),
+            **({} if data.teacher is None else {"teacher": data.teacher.model_dump(exclude_none=True)}),
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
