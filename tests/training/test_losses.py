@@ -98,13 +98,25 @@ WIN, DRAW = math.log(3), 0.0  # logits of a probability of 3/4 and 1/2
         (torch.tensor([0.5, 0.0]), "bce", (-math.log(3 / 4) + math.log(2)) / 2),
         (torch.tensor([[math.log(2), 0, -1e4], [0, 0, 0]]), "auto", (-math.log(2 / 3) + math.log(3)) / 2),
         (torch.tensor([[math.log(2), 0, -math.inf], [0, 0, 0]]), "mse", (1 / 9) / 2),
-        (torch.tensor([[math.log(2), 0, -math.inf], [0, 0, 0]]), "bce", (-math.log(5 / 6) + math.log(2)) / 2),
+        (torch.tensor([[math.log(2), 0, 0], [0, 0, 0]]), "bce", (math.log(2) + math.log(3)) / 2),
     ],
 )
 def test_the_loss_of_a_value_is_chosen_by_the_recipe(value: torch.Tensor, kind: Any, expected: float) -> None:
     targets = batch(value=torch.tensor([1.0, 0.0]))
     _, parts = WeightedLosses(LossWeights(), kind)(NetOutput(output().policy, value.requires_grad_()), targets)
     assert parts["value"].item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_value_that_calls_all_games_drawn_is_taught_a_winrate() -> None:
+    """The gradient of a winrate of 70% is as long as its error where a draw has all the probability, and the loss is
+    least at 70% and 30% of win and loss."""
+    targets = batch(value=torch.tensor([0.4, 0.4]))
+    value = torch.tensor([[0.0, 12.0, 0.0]] * 2, requires_grad=True)
+    value_loss(value, targets, "bce").backward()
+    assert value.grad is not None and torch.allclose(value.grad[0], torch.tensor([-0.35, 0.5, -0.15]), atol=1e-4)
+    best = torch.log(torch.tensor([[0.7, 1e-9, 0.3]] * 2)).requires_grad_()
+    value_loss(best, targets, "bce").backward()
+    assert best.grad is not None and best.grad.abs().max() < 1e-6
 
 
 def test_the_sum_over_the_next_three_moves_is_the_published_one() -> None:

@@ -33,11 +33,12 @@ def load_evaluator(
     """The evaluator of an installed network, of a network file, or `uniform`; `default` takes the networks that are
     the strongest on their board sizes.
 
-    `device` cpu and intel-gpu run with OpenVINO, torch with PyTorch, all others with ONNX Runtime. `auto` is the CPU
-    where a machine has no other device, else the fastest one for batches of `batch` positions, measured once a machine
-    and network (`devices.fastest_device`); on the CPU it takes the layout that `tengen bench --tune` kept. `threads`
-    compute, 0 means all cores. `precision` is OpenVINO's; with `remember` off its compiled models do not go to the user's cache
-    folder, as for networks that live for minutes. `cache` is the number of positions to keep for each network, 0 none.
+    `device` cpu and intel-gpu run with OpenVINO, torch with PyTorch, all others with ONNX Runtime. `auto` is the
+    CPU where a machine has no other device, else the fastest one for batches of `batch` positions, measured once a
+    machine and network (`devices.fastest_device`); on the CPU it takes the layout that `tengen bench --tune` kept.
+    `threads` compute, 0 means all cores. `precision` is OpenVINO's; with `remember` off its compiled models do not
+    go to the user's cache folder, as for networks that live for minutes. `cache` is the number of positions to keep
+    for each network, 0 none.
     `on_sizes` names other networks for boards of these sizes.
     Raises NetworkError for an unknown name, a file that is no network, an unknown device or symmetry, and for a device
     that is not there.

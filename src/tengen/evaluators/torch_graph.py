@@ -221,8 +221,8 @@ def _conv(x: Tensor, weights: Tensor, bias: Tensor | None = None, **options: Any
 
 def _gemm(x: Tensor, y: Tensor, bias: Tensor | None = None, **options: Any) -> Tensor:
     left, right, summand = _same(x.T if options.get("transA") else x, y.T if options.get("transB") else y, bias)
-    product = torch.matmul(left, right) * options.get("alpha", 1.0)  # type: ignore[arg-type]
-    return product if summand is None else product + options.get("beta", 1.0) * summand
+    product: Tensor = torch.matmul(left, right) * options.get("alpha", 1.0)  # type: ignore[arg-type]
+    return product if summand is None else product + summand * float(options.get("beta", 1.0))
 
 
 def _reduce(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -230,7 +230,8 @@ def _reduce(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def reduced(x: Tensor, axes: list[int] | None = None, *, keepdims: int = 1, **options: Any) -> Tensor:
         chosen = axes or options.get("axes") or list(range(x.ndim))
-        return function(x.float(), chosen, keepdim=bool(keepdims))
+        found: Tensor = function(x.float(), chosen, keepdim=bool(keepdims))
+        return found
 
     return reduced
 
@@ -334,11 +335,11 @@ def _softmax(x: Tensor, axis: int = -1) -> Tensor:
 
 
 def _prelu(x: Tensor, slope: Tensor) -> Tensor:
-    return torch.where(x >= 0, x, slope * x)
+    return x.clamp(min=0) + slope * x.clamp(max=0)
 
 
 def _batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, **options: Any) -> Tensor:
-    factor = scale.float() / (variance.float() + options.get("epsilon", 1e-5)).sqrt()
+    factor = scale.float() / (variance.float() + float(options.get("epsilon", 1e-5))).sqrt()
     shift = bias.float() - mean.float() * factor
     wide = [1, -1] + [1] * (x.ndim - 2)
     return x * factor.reshape(wide).to(x.dtype) + shift.reshape(wide).to(x.dtype)

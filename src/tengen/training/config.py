@@ -120,8 +120,8 @@ class TrainerConfig(Strict):
     losses: LossWeights = key(LossWeights(), "")
     value_loss: ValueLoss = key(
         "auto",
-        "mse: squared error of the value in -1..1; bce: binary cross-entropy of its probability of a win; auto: "
-        "cross-entropy of win, draw, loss, or bce for the head `win-loss` and mse for `scalar`",
+        "mse: squared error of the value in -1..1; bce: cross-entropy of win and loss, a draw being half of each; "
+        "auto: cross-entropy of win, draw, loss, or bce for the head `win-loss` and mse for `scalar`",
     )
     clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
     precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
