@@ -193,7 +193,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
 
 
 def _same(x: Tensor, *others: Tensor | None) -> list[Tensor | None]:
-    """Inputs of a product in the type of the last of them, the weights."""
+    """The factors of a product in the shortest type among them, which is that of weights."""
     dtype = min((x.dtype, *(one.dtype for one in others if one is not None)), key=lambda kind: kind.itemsize)
     return [None if one is None else one.to(dtype) for one in (x, *others)]
 
