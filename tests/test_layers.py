@@ -55,7 +55,10 @@ TOP = {"cli", "recipes", "studies", "__main__"}
 
 # The heavy libraries, and where alone each may be imported.
 HEAVY = {
-    "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
+    "torch": (
+        *("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/"),
+        *("evaluators/torch.py", "evaluators/torch_graph.py"),
+    ),
     "lightning": (),
     "lightning_fabric": ("training/trainer.py", "training/ranks.py"),
     "onnx": ("networks/", "training/", "formats/", "evaluators/"),

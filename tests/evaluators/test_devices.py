@@ -11,13 +11,14 @@ import onnxruntime
 import pytest
 from small_network import random_inputs
 
-from tengen.errors import NetworkError
+from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators import devices, load_evaluator
-from tengen.evaluators.devices import fastest_device
+from tengen.evaluators.devices import fastest_device, open_device
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.network_file import find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
+from tengen.evaluators.torch import TorchFileEvaluator
 
 
 class Machine:
@@ -69,6 +70,7 @@ def machine(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> M
     monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
     monkeypatch.setattr(devices, "evaluation_rate", computed_rate)
     monkeypatch.setattr(devices, "_graphics", lambda: ["/dev/nvidia0"])
+    monkeypatch.setattr(devices, "_torch_gpu", lambda: "torch" in made.milliseconds)
     return made
 
 
@@ -81,6 +83,24 @@ def test_the_fastest_device_is_measured_once(machine: Machine, network: Path) ->
     assert fastest_device(network, 8) == (best, rates) and machine.measured == ["cpu", "cuda"]
     fastest_device(network, 64)
     assert machine.measured == ["cpu", "cuda"] * 2, "another batch"
+
+
+def test_pytorch_is_a_device_where_it_finds_a_gpu(machine: Machine, network: Path) -> None:
+    """Not once the GPU is gone, when it would take the CPU, nor where another one is visible."""
+    machine.milliseconds = {"cpu": 8, "torch": 1}
+    assert fastest_device(network, 8) == ("torch", {"cpu": 1000, "torch": 8000})
+    machine.milliseconds = {"cpu": 8}
+    assert fastest_device(network, 8) == ("cpu", {"cpu": 1000, "torch": 0})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+        assert fastest_device(network, 8) == ("cpu", {})
+
+
+def test_pytorch_needs_its_extra(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(open_device(network, "torch", precision="f32"), TorchFileEvaluator)
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"device torch.*train"):
+        open_device(network, "torch")
 
 
 def test_a_device_that_opens_later_is_taken_then(machine: Machine, network: Path) -> None:

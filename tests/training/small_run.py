@@ -20,15 +20,15 @@ def write_store(path: Path, games: int = 60) -> Path:
     return path
 
 
-def random_record(seed: int, moves: int = 24) -> GameRecord:
+def random_record(seed: int, moves: int = 24, size: int = SIZE) -> GameRecord:
     random = np.random.default_rng(seed)
-    game = Game(SIZE, komi=0.5)
+    game = Game(size, komi=0.5)
     for _ in range(moves):
-        game.play(int(random.choice([p for p in game.legal_points() if p != SIZE * SIZE])))
+        game.play(int(random.choice([p for p in game.legal_points() if p != size * size])))
     colors, points = zip(*game.moves, strict=True)
     stones = [int((game.board == color).sum()) for color in (0, 1)]
     return GameRecord(
-        SIZE, pack_moves(colors, points), komi=0.5, winner=int(stones[1] >= stones[0]), score=1.5, hash=seed * 7919 + 1
+        size, pack_moves(colors, points), komi=0.5, winner=int(stones[1] >= stones[0]), score=1.5, hash=seed * 7919 + 1
     )
 
 

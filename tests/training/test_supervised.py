@@ -475,7 +475,7 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
     settings["data"]["store"] = settings["data"]["validation_store"]
     with pytest.raises(StoreError, match="no position with a policy target"):
         open_samplers(RunConfig.model_validate(settings))
-    with pytest.raises(ValidationError, match="games does not go with teacher"):
+    with pytest.raises(ValidationError, match="games does not go with labels of a teacher"):
         RunConfig.model_validate({**settings, "data": {**settings["data"], "games": 5}})
 
 

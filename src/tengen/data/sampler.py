@@ -79,18 +79,24 @@ def _columns(shard: Shard, any_rules: int | None) -> _native.GameColumns:
     """The columns of a shard for the native encoder, which reads them without a copy."""
     codes, rule_sets = shard.texts("rules")
     komi, score, winner = shard.komi, shard.score, shard.winner
+    ownership, ownership_offsets = shard.ownership, shard.ownership_offsets
     if any_rules is not None:
         # Draws of a game follow from its hash.
         other, chosen, shift = (
             (mix(shard.hash, derive(any_rules, purpose)) >> np.uint64(11)) / 2.0**53 for purpose in _ANY_RULES
         )
+        names = np.array([*rule_sets, *RULE_SETS])
         rules = (len(rule_sets) + np.floor(chosen * len(RULE_SETS))).astype(np.int16)
-        codes, rule_sets = np.where(other < 0.5, rules, codes).astype(np.int16), [*rule_sets, *RULE_SETS]
-        change = komi_shift(shift)
-        varied = (other < 0.5) | (change != 0)
+        rules, change = np.where(other < 0.5, rules, codes).astype(np.int16), komi_shift(shift)
+        varied = (names[rules] != names[codes]) | (change != 0)
+        codes, rule_sets = rules, names.tolist()
         komi = np.where(np.isnan(komi), np.float32(UNKNOWN_KOMI), komi).astype(np.float32) + change
+        # What the game ended with holds no longer.
         score = np.where(varied, np.nan, score).astype(np.float32)
         winner = np.where(varied, -1, winner).astype(np.int8)
+        lengths = np.diff(ownership_offsets)
+        ownership = ownership[ownership_offsets[0] : ownership_offsets[-1]][np.repeat(~varied, lengths)]
+        ownership_offsets = np.append(0, np.cumsum(np.where(varied, 0, lengths))).astype(ownership_offsets.dtype)
     black_rank, white_rank = (_rank_codes(*shard.texts(column)) for column in ("black_rank", "white_rank"))
     return _native.GameColumns(
         size=shard.size,
@@ -100,8 +106,8 @@ def _columns(shard: Shard, any_rules: int | None) -> _native.GameColumns:
         black_offsets=shard.black_offsets,
         white_stones=shard.white_stones,
         white_offsets=shard.white_offsets,
-        ownership=shard.ownership,
-        ownership_offsets=shard.ownership_offsets,
+        ownership=ownership,
+        ownership_offsets=ownership_offsets,
         first=shard.first,
         rules=codes,
         komi=komi,
@@ -142,7 +148,7 @@ class Sampler:
         plane_set: Name of a plane set, or the plane set itself.
         batch_size: Positions in a batch.
         part: (i, n): draw rows i * batch_size / n to (i + 1) * batch_size / n of each batch, for one of n devices.
-        seed: Determines the order of positions, their symmetries, and the rules with `vary_rules`.
+        seed: Determines the order of positions, their symmetries, and the rules with `vary_rules` or `any_rules`.
         symmetries: Turn each position by a random one of the eight symmetries.
         threads: Native threads that encode a batch. The result does not depend on them.
         validation_fraction: Share of games in the validation split, 0 to 1.
@@ -153,8 +159,8 @@ class Sampler:
         vary_rules: Give half of the positions the other scoring rule, territory for area or area for territory, and
             half of the positions with a known score another komi and the result that follows. A network then learns
             all rule sets and komi from the records of one server.
-        any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does. Their results
-            are then unknown, and a teacher alone says a value.
+        any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does, instead of
+            `vary_rules`. Their results are then unknown: for a teacher that says the value.
         targets: Fill `target` and `reply` of the batches.
         extra: Further targets of the batches by name.
         games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random

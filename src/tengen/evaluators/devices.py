@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +41,7 @@ _SECONDS = 0.4  # of measuring a device
 
 
 class Options(TypedDict, total=False):
-    """Arguments of OpenVinoEvaluator. ONNX Runtime takes `threads` and `max_batch` alone, PyTorch none."""
+    """Arguments of OpenVinoEvaluator. ONNX Runtime takes `threads` and `max_batch` alone, PyTorch `precision`."""
 
     threads: int
     streams: int
@@ -70,14 +71,14 @@ def open_device(
     if device == "torch":
         from tengen.evaluators.torch import TorchFileEvaluator
 
-        return TorchFileEvaluator(path)
+        return TorchFileEvaluator(path, precision=options.get("precision", "auto"))
     from tengen.evaluators.openvino import OpenVinoEvaluator
 
     return OpenVinoEvaluator(path, target="GPU" if device == "intel-gpu" else "CPU", layout=layout, **options)
 
 
 def check_device(device: Device) -> None:
-    """Raise NetworkError where no library of this machine offers the device, MissingExtra without ONNX Runtime.
+    """Raise NetworkError where no library of this machine offers the device, MissingExtra without its library.
 
     Whether a provider of ONNX Runtime finds its driver is known when it opens a network.
     """
@@ -145,6 +146,9 @@ def fastest_device(
         kept.keep(key, found)
         logger.info("evaluations a second: %s", ", ".join(f"{name} {rate:g}" for name, rate in rates.items()))
     best: Any = max(rates, key=lambda name: rates[name])
+    if best == "torch" and not _torch_gpu():  # its GPU is gone, and PyTorch would take the CPU
+        rates["torch"] = 0.0
+        best = max(rates, key=lambda name: rates[name])
     return best, rates
 
 
@@ -272,6 +276,7 @@ def _machine() -> dict[str, Any]:
         "processor": processor_name(),
         "cores": core_count(),
         "graphics": _graphics(),
+        "visible": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "versions": library_versions(["openvino", "torch", *runtimes]),
         "convolutions": 3,  # raised when ours become faster
     }

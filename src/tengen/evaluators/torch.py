@@ -10,10 +10,13 @@ import onnx
 import torch
 from torch import Tensor, nn
 
+from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
-from tengen.evaluators.file_evaluator import NetworkFileEvaluator
-from tengen.evaluators.torch_graph import HALF, read_module
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator, last_line
+from tengen.evaluators.network_file import load_onnx
+from tengen.evaluators.torch_graph import HALF, graph_module
+from tengen.machine import Precision
 
 
 class Outputs(Protocol):
@@ -89,21 +92,29 @@ class TorchEvaluator(BatchEvaluator):
 
 
 class TorchFileEvaluator(NetworkFileEvaluator):
-    """Runs an .onnx network file with PyTorch: on the GPU in half precision, without one on the CPU in f32.
+    """Runs an .onnx network file with PyTorch: on the GPU in half precision, without one, or with `precision` f32, in
+    float32.
 
-    A batch is cut above `max_batch`. Raises NetworkError for a file that is no network.
+    A batch is cut above `max_batch`. Raises NetworkError for a file that is no network or does not run.
     """
 
-    def __init__(self, path: str | Path, *, device: str = "auto", max_batch: int = 1024) -> None:
+    def __init__(
+        self, path: str | Path, *, device: str = "auto", precision: Precision = "auto", max_batch: int = 1024
+    ) -> None:
         super().__init__(path, max_batch)
-        self.device = torch.device(_default_device() if device == "auto" else device)
-        self._module = read_module(self.path, HALF if self.device.type != "cpu" else torch.float32).to(self.device)
-        graph = onnx.load(self.path).graph
-        weights = {one.name for one in graph.initializer}
+        model = load_onnx(self.path)
+        weights = {one.name for one in model.graph.initializer}
         self._describe(
-            {port.name: _shape(port) for port in graph.input if port.name not in weights},
-            [port.name for port in graph.output],
+            {port.name: _shape(port) for port in model.graph.input if port.name not in weights},
+            [port.name for port in model.graph.output],
         )
+        self.device = torch.device(_default_device() if device == "auto" else device)
+        half = self.device.type != "cpu" and precision != "f32"
+        module = graph_module(model, self.path, HALF if half else torch.float32)
+        try:
+            self._module = module.to(self.device)
+        except RuntimeError as error:  # no memory, or a driver that fails
+            raise NetworkError(f"{self.path} cannot be loaded on {self.device}: {last_line(error)}") from error
         self._describe_policy(self._run(self.blank(1, self._edge))["policy"].shape)
 
     def _infer(self, batch: InputBatch) -> Evaluation:
@@ -111,8 +122,11 @@ class TorchFileEvaluator(NetworkFileEvaluator):
 
     @torch.inference_mode()
     def _run(self, batch: InputBatch) -> dict[str, Floats]:
-        found = self._module(*(torch.from_numpy(part).to(self.device) for part in batch.arrays))
-        return {name: found[name].cpu().numpy() for name in self.outputs}
+        try:
+            found = self._module(*(torch.from_numpy(part).to(self.device) for part in batch.arrays))
+            return {name: found[name].cpu().numpy() for name in self.outputs}
+        except Exception as error:  # of PyTorch, or of the graph on a board that it does not take
+            raise NetworkError(f"{self.path} does not run on {batch.edge}x{batch.edge}: {last_line(error)}") from error
 
 
 def _shape(port: onnx.ValueInfoProto) -> list[int | None]:

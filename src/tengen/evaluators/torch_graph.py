@@ -17,6 +17,7 @@ from onnx import numpy_helper
 from torch import Tensor, fx, nn
 
 from tengen.errors import NetworkError
+from tengen.evaluators.file_evaluator import INPUTS
 
 Sizes: TypeAlias = list[Any]
 """Numbers that follow from the shapes of the inputs: not tensors, so that no operation waits for the device."""
@@ -25,17 +26,14 @@ HALF = torch.float16
 """On a GPU. Its eleven bits count the 361 points of a board; bfloat16 has eight."""
 
 
-def read_module(path: Path, dtype: torch.dtype = torch.float32) -> fx.GraphModule:
-    """The network file as a module of (planes, scalars, mask) that returns its outputs in float32 by their names.
+def graph_module(model: onnx.ModelProto, path: Path, dtype: torch.dtype = torch.float32) -> fx.GraphModule:
+    """The model of the network file `path` as a module of (planes, scalars, mask) that returns its outputs in float32
+    by their names.
 
-    Weights and most values are of `dtype`, sums of many values and what they are divided by in float32. Attention, RMS
-    norms and SiLU become the functions of PyTorch that compute them at once. Raises NetworkError for a file that is no
-    ONNX model and for an operation that is not known here.
+    Weights and most values are of `dtype`; sums of many values, what they are divided by, and numbers of a whole board
+    are in float32. Attention, RMS norms and SiLU become the functions of PyTorch that compute them at once. Raises
+    NetworkError for an operation that is not supported.
     """
-    try:
-        model = onnx.load(path)
-    except Exception as error:  # those of protobuf share no base
-        raise NetworkError(f"{path} cannot be read as an ONNX network") from error
     return _Builder(model, path, dtype).build()
 
 
@@ -51,13 +49,8 @@ class _Builder:
         self._static: set[str] = set()  # tensors that follow from the shapes alone: float32
 
     def build(self) -> fx.GraphModule:
-        for port in self._onnx.input:
-            if port.name not in self._arrays:
-                self._values[port.name] = self._graph.placeholder(port.name)
-        for name in ("planes", "scalars", "mask"):
-            if name not in self._values:
-                raise NetworkError(f"{self._path} has no input {name}")
-            self._values[name] = self._call(Tensor.to, self._values[name], self._dtype)
+        inputs = {name: self._graph.placeholder(name) for name in INPUTS}
+        self._values |= {name: self._call(Tensor.to, port, self._dtype) for name, port in inputs.items()}
         for node in self._onnx.node:
             self._translate(node)
         outputs = {port.name: self._call(Tensor.float, self._values[port.name]) for port in self._onnx.output}
@@ -71,15 +64,20 @@ class _Builder:
     def _translate(self, node: onnx.NodeProto) -> None:
         options = {one.name: onnx.helper.get_attribute_value(one) for one in node.attribute}
         if node.op_type == "Constant":
-            self._arrays[node.output[0]] = numpy_helper.to_array(options["value"])
+            (value,) = options.values()  # a tensor, a number or numbers
+            is_tensor = isinstance(value, onnx.TensorProto)
+            self._arrays[node.output[0]] = numpy_helper.to_array(value) if is_tensor else np.array(value)
             return
+        for name, usual in _USUAL.items():
+            if options.pop(name, usual) != usual:
+                raise NetworkError(f"{self._path}: {name} of {node.op_type} is not supported by the device torch")
         fused = self._fused(node)
         if fused is not None:
             self._values[node.output[0]] = fused
             return
         function = _OPERATIONS.get(node.op_type)
         if function is None:
-            raise NetworkError(f"{self._path} uses the ONNX operation {node.op_type}, which PyTorch is not given here")
+            raise NetworkError(f"{self._path}: the operation {node.op_type} is not supported by the device torch")
         static = node.op_type == "Range" or (
             any(name in self._static for name in node.input)
             and all(name in self._static or self._is_constant(name) for name in node.input)
@@ -127,10 +125,13 @@ class _Builder:
                 return self._attention(*node.input)
         return None
 
-    def _maker(self, name: str, kind: str) -> Sequence[str] | None:
-        """The inputs of the node that makes a value, if it is of this kind."""
+    def _maker(self, name: str, kind: str, **attributes: Any) -> Sequence[str] | None:
+        """The inputs of the node that makes a value, if it is of this kind and has these attributes."""
         node = self._made_by.get(name)
-        return node.input if node is not None and node.op_type == kind else None
+        if node is None or node.op_type != kind:
+            return None
+        found = {one.name: _plain(onnx.helper.get_attribute_value(one)) for one in node.attribute}
+        return node.input if all(found.get(name) == value for name, value in attributes.items()) else None
 
     def _silu(self, x: str, gate: str) -> fx.Node | None:
         inner = self._maker(gate, "Sigmoid")
@@ -158,10 +159,10 @@ class _Builder:
 
     def _attention(self, weights: str, value: str) -> fx.Node | None:
         """softmax(query @ transposed key + bias) @ value."""
-        softmax = self._maker(weights, "Softmax")
+        softmax = self._maker(weights, "Softmax", axis=-1)
         logits = self._maker(softmax[0], "Add") if softmax else None
         product = self._maker(logits[0], "MatMul") if logits else None
-        key = self._maker(product[1], "Transpose") if product else None
+        key = self._maker(product[1], "Transpose", perm=[0, 1, 3, 2]) if product else None
         if not (product and key and logits):
             return None
         query, keys, values, bias = (self._values[name] for name in (product[0], key[0], value, logits[1]))
@@ -185,6 +186,9 @@ def _plain(value: Any) -> Any:
 
 
 # The operations of ONNX, as its documentation of operators has them. An axes input is a list or None.
+
+_USUAL = {"auto_pad": b"NOTSET", "ceil_mode": 0, "storage_order": 0, "start": 0, "end": None}
+"""Attributes that are supported with these values alone."""
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
@@ -223,6 +227,24 @@ def _gemm(x: Tensor, y: Tensor, bias: Tensor | None = None, **options: Any) -> T
     left, right, summand = _same(x.T if options.get("transA") else x, y.T if options.get("transB") else y, bias)
     product: Tensor = torch.matmul(left, right) * options.get("alpha", 1.0)  # type: ignore[arg-type]
     return product if summand is None else product + summand * float(options.get("beta", 1.0))
+
+
+def _max_pool(x: Tensor, *, kernel_shape: list[int], **options: Any) -> Tensor:
+    found: Tensor = F.max_pool2d(x, kernel_shape, options.get("strides", 1), _symmetric(options))
+    return found
+
+
+def _average_pool(x: Tensor, *, kernel_shape: list[int], **options: Any) -> Tensor:
+    counted = bool(options.get("count_include_pad", 0))
+    return F.avg_pool2d(x, kernel_shape, options.get("strides", 1), _symmetric(options), count_include_pad=counted)
+
+
+def _symmetric(options: dict[str, Any]) -> list[int]:
+    """The padding of a pooling layer, the same on both sides."""
+    pads: list[int] = options.get("pads", [0, 0, 0, 0])
+    if pads[:2] != pads[2:]:
+        raise NetworkError(f"pooling with pads {pads} is not supported by the device torch")
+    return pads[:2]
 
 
 def _reduce(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -268,7 +290,9 @@ def _gather(x: Value, index: Any, axis: int = 0) -> Value:
     assert isinstance(x, Tensor)
     if isinstance(index, list):
         return x.index_select(axis, torch.tensor(index, device=x.device))
-    return x.select(axis, index)
+    column = x.select(axis, index)
+    # A number a board: the square of a score of 300 points is more than float16 holds.
+    return column.float() if column.ndim == 1 and column.is_floating_point() else column
 
 
 def _concat(*parts: Value, axis: int) -> Value:
@@ -363,6 +387,7 @@ def _flatten(x: Tensor, axis: int = 1) -> Tensor:
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "Add": _each(operator.add),
+    "AveragePool": _average_pool,
     "BatchNormalization": _batch_norm,
     "Cast": _cast,
     "Clip": _clip,
@@ -383,6 +408,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "LeakyRelu": _leaky,
     "Log": torch.log,
     "MatMul": _matmul,
+    "MaxPool": _max_pool,
     "Mish": F.mish,
     "Mul": _each(operator.mul),
     "Neg": operator.neg,
@@ -400,10 +426,11 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "Slice": _slice,
     "Softmax": _softmax,
     "Softplus": F.softplus,
+    "Split": lambda x, sizes, axis=0: torch.split(x, sizes, axis),
     "Sqrt": lambda x: x.float().sqrt(),
     "Squeeze": _squeeze,
     "Sub": _each(operator.sub),
     "Tanh": torch.tanh,
-    "Transpose": lambda x, perm: x.permute(perm),
+    "Transpose": lambda x, perm=None: x.permute(perm or list(range(x.ndim))[::-1]),
     "Unsqueeze": _unsqueeze,
 }

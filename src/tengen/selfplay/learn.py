@@ -163,7 +163,7 @@ class Learner:
         )
         if cycle:
             self._restore(cycle, store, fresh_games)
-        losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0), steps)
+        losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0, device=self.trainer.device), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
         return Learnt(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
 

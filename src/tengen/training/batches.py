@@ -76,7 +76,7 @@ class TensorBatch(NamedTuple):
     def of(batch: Batch, pinned: bool = False) -> "TensorBatch":
         """Shares memory with the batch, except the planes, which become channels-last (measured: a fifth faster).
 
-        With `pinned` all is copied to memory that a GPU reads while the training goes on, and changed there.
+        With `pinned` all is copied to memory from which a GPU fetches it while it computes, the planes as they are.
         """
         arrays = {name: getattr(batch, name) for name in TensorBatch._fields if name != "extra"}
         fields = {name: torch.from_numpy(array) for name, array in arrays.items() if array is not None}

@@ -243,8 +243,8 @@ class RecordsConfig(Strict):
 class TeacherConfig(Strict):
     """The share of a teacher's findings in each target; the rest is the record: the move played and the result.
 
-    They are the labels of the store, or those of a `network` that labels each batch when it is trained on, as a GPU has
-    time for. Then all positions of the store are drawn, and games of any store may be given.
+    They are the labels of the store, or those of a `network` that labels each batch on the device of the training. Such
+    a run draws all positions of the store, which needs no labels.
     """
 
     network: str | None = key(
@@ -261,7 +261,11 @@ class DataConfig(RecordsConfig):
     """How positions are drawn from the records."""
 
     symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
-    vary_rules: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
+    vary_rules: bool = key(
+        True,
+        "train half of the positions under the other scoring and other komi, with its result; with `teacher.network` "
+        "half of the games under any rules and half under another komi",
+    )
     games: int | None = key(
         None, "train on so many games: the first ones in an order by hash, a random sample that grows with it", ge=1
     )
@@ -280,8 +284,8 @@ class DataConfig(RecordsConfig):
     )
     teacher: TeacherConfig | None = key(
         None,
-        "train on the labelled positions of a store that `tengen label` made, and on the teacher's findings; rules and "
-        "komi are those of the labels",
+        "learn what a teacher says: the labels of a store that `tengen label` made, under their rules and komi, or "
+        "those of `teacher.network` in training",
     )
     threads: int = key(1, "threads that encode a batch", ge=1)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1, le=1000)
@@ -291,7 +295,9 @@ class DataConfig(RecordsConfig):
         if self.teacher is not None and self.teacher.network is None:
             for name in ("games", "positions_per_game", "max_positions", "skip_passes"):
                 if getattr(self, name):
-                    raise ValueError(f"{name} does not go with teacher: 'tengen label' chooses the positions")
+                    raise ValueError(
+                        f"{name} does not go with labels of a teacher: 'tengen label' chooses the positions"
+                    )
         return self
 
 

@@ -63,7 +63,7 @@ from tengen.training.report import write_report
 from tengen.training.schedules import position
 from tengen.training.start import Start, sizes_learned, start_from, with_network
 from tengen.training.teacher import Teacher
-from tengen.training.trainer import Callback, Loss, Trainer, check_devices, make_fabric
+from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -134,7 +134,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     if every and validation.positions > training.validation_games:
         validation = validates(max_positions=training.validation_games)
     if teacher is not None:
-        teacher.check_sizes(board_sizes(store, train.game_rows))
+        teacher.check(board_sizes(store, train.game_rows))
     for games in (train, validation):
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     return Samplers(train, validation)
@@ -172,20 +172,21 @@ def make_trainer(
     `local` as of `train`.
     """
     training, fabric = run.training, make_fabric(run.training, rank)
-    losses: Loss[TensorBatch] = WeightedLosses(training.losses, training.value_loss, figures=True)
-    if (teacher := teacher_of(run, local)) is not None:
-        assert isinstance(losses, WeightedLosses) and run.data.teacher is not None
-        losses = teacher.losses(losses, _mix(run.data.teacher), fabric.device, compiled=training.compile)
+    teacher, mix = teacher_of(run, local), run.data.teacher
+    prepare = None
+    if teacher is not None and mix is not None:
+        prepare = teacher.targets(_mix(mix), fabric.device, compiled=training.compile)
     return Trainer(
         make_network(run.network, inputs, training.seed) if network is None else network,
         training,
-        losses,
+        WeightedLosses(training.losses, training.value_loss, figures=True),
         scalars=len(inputs.scalars),
         position=lambda step, seconds: position(training, step, seconds / 3600),
         ema=training.ema,
         seed=training.seed,
         callbacks=callbacks or [],
         fabric=fabric,
+        prepare=prepare,
     )
 
 
@@ -451,9 +452,10 @@ def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     try:
-        stream = BatchStream(samplers.train, 0, run.data.ahead)
+        trainer = make_trainer(run, samplers.train.plane_set)
+        stream = BatchStream(samplers.train, 0, run.data.ahead, trainer.device)
         stopwatch = Stopwatch(stream, seconds)
-        trainer = make_trainer(run, samplers.train.plane_set, [stopwatch])
+        trainer.callbacks = [stopwatch]
         trainer.position = lambda step, _: (step, 0.0)  # the stopwatch ends it
         trainer.fit(stream)
         return Pace(

@@ -19,12 +19,11 @@ from tengen.data.planes import PlaneSet, plane_set
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, find_network, read_card
-from tengen.evaluators.torch_graph import HALF, read_module
-from tengen.networks import NetOutput
+from tengen.evaluators.network_file import Card, find_network, load_onnx, read_card
+from tengen.evaluators.torch import TorchFileEvaluator
+from tengen.evaluators.torch_graph import HALF, graph_module
 from tengen.networks.interface import expected_result
 from tengen.training.batches import TensorBatch
-from tengen.training.losses import WeightedLosses
 
 PLANES, SCALARS = "teacher_planes", "teacher_scalars"
 
@@ -42,13 +41,14 @@ class Teacher:
         path = find_network(name)
         return cls(path, read_card(path))
 
-    def check_sizes(self, sizes: list[int]) -> None:
-        """Raise RecipeError for games on boards that it does not know."""
+    def check(self, sizes: list[int]) -> None:
+        """Raise RecipeError for games on boards that it does not know, NetworkError where PyTorch cannot run it."""
         if unknown := sorted(set(sizes) - set(self.card.board_sizes)):
             raise RecipeError(
                 f"data.teacher.network {self.card.name} knows boards of {self.card.board_sizes}, not of {unknown}, "
                 "which are among the games"
             )
+        TorchFileEvaluator(self.path, device="cpu")
 
     def inputs(self, threads: int, any_rules: int | None) -> dict[str, Target]:
         """What a sampler adds to its batches: the same positions, seen with the same symmetry, in the teacher's plane
@@ -56,10 +56,11 @@ class Teacher:
         inputs = _Inputs(plane_set(self.card.plane_set), threads, any_rules)
         return {PLANES: inputs.planes, SCALARS: inputs.scalars}
 
-    def losses(self, losses: WeightedLosses, mix: TargetMix, device: torch.device, *, compiled: bool) -> TaughtLosses:
-        """The losses of a run with the teacher's findings for targets; it computes in half precision on a GPU."""
-        module: Any = read_module(self.path, HALF if device.type == "cuda" else torch.float32).to(device).eval()
-        return TaughtLosses(losses, torch.compile(module) if compiled else module, mix)
+    def targets(self, mix: TargetMix, device: torch.device, *, compiled: bool) -> TeacherTargets:
+        """What puts its findings into batches on a device, in half precision on a GPU."""
+        dtype = HALF if device.type == "cuda" else torch.float32
+        module: Any = graph_module(load_onnx(self.path), self.path, dtype).to(device).eval()
+        return TeacherTargets(torch.compile(module) if compiled else module, mix)
 
 
 class _Inputs:
@@ -87,52 +88,39 @@ class _Inputs:
         return found
 
 
-class TaughtLosses:
-    """The losses of a run after the teacher's findings have been mixed into the targets of the batch."""
+class TeacherTargets:
+    """Mixes what a teacher says of the positions of a batch into its targets; see TargetMix."""
 
-    def __init__(
-        self, losses: WeightedLosses, teacher: Callable[[Tensor, Tensor, Tensor], Mapping[str, Tensor]], mix: TargetMix
-    ) -> None:
-        self._losses, self._teacher, self._mix = losses, teacher, mix
-        self._taught: tuple[TensorBatch, TensorBatch] | None = None
-
-    def __call__(self, output: NetOutput, batch: TensorBatch) -> tuple[Tensor, dict[str, Tensor]]:
-        if self._taught is None or self._taught[0] is not batch:  # a batch in parts is asked for twice
-            self._taught = batch, self.taught(batch)
-        return self._losses(output, self._taught[1])
+    def __init__(self, teacher: Callable[[Tensor, Tensor, Tensor], Mapping[str, Tensor]], mix: TargetMix) -> None:
+        self._teacher, self._mix = teacher, mix
 
     @torch.no_grad()
-    def taught(self, batch: TensorBatch) -> TensorBatch:
-        """The batch with the targets that the mix says. Where the record does not tell, the teacher alone does."""
+    def __call__(self, batch: TensorBatch) -> TensorBatch:
+        """The batch with these targets. Where the record or the teacher does not say a value, the other one does.
+
+        A position whose move is not learned, as that of an opponent, has no policy target.
+        """
         mix, mask = self._mix, batch.mask
         found = self._teacher(batch.extra[PLANES], batch.extra[SCALARS], mask)
         # Policy: probabilities of the points of the board and of pass.
-        logits = found["policy"].float()
-        points = mask.flatten(1)
+        logits, points = found["policy"].float(), mask.flatten(1)
         if logits.shape[1] == points.shape[1]:
             logits = torch.cat([logits, torch.full_like(logits[:, :1], -torch.inf)], 1)
         on_board = torch.cat([points > 0, torch.ones_like(points[:, :1], dtype=torch.bool)], 1)
-        policy = torch.softmax(logits.masked_fill(~on_board, -torch.inf) / mix.temperature, 1)
-        if mix.policy < 1:
-            known = (batch.policy >= 0).unsqueeze(1)
-            played = torch.zeros_like(policy).scatter_(1, batch.policy.clamp(min=0).unsqueeze(1), 1.0)
-            policy = torch.where(known, mix.policy * policy + (1 - mix.policy) * played, policy)
-        targets: dict[str, Any] = {
-            "target": policy,
-            "value": batch.value,
-            "score": batch.score,
-            "ownership": batch.ownership,
-        }
+        said = torch.softmax(logits.masked_fill(~on_board, -torch.inf) / mix.temperature, 1)
+        played = torch.zeros_like(said).scatter_(1, batch.policy.clamp(min=0).unsqueeze(1), 1.0)
+        policy = (mix.policy * said + (1 - mix.policy) * played) * (batch.policy >= 0).unsqueeze(1)
         # The others, as far as the teacher has them.
         findings = {
             "value": expected_result(found["value"]) if "value" in found else None,
             "score": found["score"].reshape(-1) if "score" in found else None,
             "ownership": found["ownership"].masked_fill(mask == 0, torch.nan) if "ownership" in found else None,
         }
+        targets: dict[str, Any] = {"target": policy}
         for name, finding in findings.items():
-            share = getattr(mix, name)
+            share, recorded = getattr(mix, name), getattr(batch, name)
             if finding is not None and share:
-                recorded = targets[name]
-                mixed = (1 - share) * recorded + share * finding.float()
-                targets[name] = torch.where(recorded.isnan(), finding.float(), mixed)
+                mixed = (1 - share) * recorded + share * finding
+                mixed = torch.where(recorded.isnan(), finding, mixed)
+                targets[name] = torch.where(finding.isnan(), recorded, mixed)
         return batch._replace(**targets)

@@ -91,7 +91,8 @@ class Trainer(Generic[BatchT]):
     `average` is the exponential moving average of the weights with decay `ema` (the network itself where that is 0):
     it is what is validated and exported. `step` counts the steps so far, `seconds` the time spent in `fit`, both over
     all starts of a run; `losses` has the parts of the last step. `seed` decides the random numbers of a step (dropout)
-    together with its number, so that a resumed run repeats them.
+    together with its number, so that a resumed run repeats them. `prepare` changes each batch, or part of one, on the
+    device before its step, as a teacher that labels it does.
 
     With several ranks each has a trainer, which sees the rank's rows of each batch; callbacks run in rank 0 alone. The
     gradient and the losses are those of the whole batch, however many devices and parts compute it, up to the order of
@@ -110,6 +111,7 @@ class Trainer(Generic[BatchT]):
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
         fabric: Fabric | None = None,
+        prepare: Callable[[BatchT], BatchT] | None = None,
     ) -> None:
         self.config = config
         self.callbacks = list(callbacks)
@@ -120,6 +122,7 @@ class Trainer(Generic[BatchT]):
         self.should_stop = False
         self.fabric = make_fabric(config) if fabric is None else fabric
         self._loss = loss
+        self._prepare = prepare
         self._ema = ema
         self._seed = seed
         self._decided: float | None = None  # factor of the learning rate, which rank 0 knows
@@ -186,13 +189,12 @@ class Trainer(Generic[BatchT]):
         `batch` holds the rows of this rank. Raises TrainingDiverged, and leaves the weights as they are, for a loss
         that is not finite; on a GPU up to 16 steps later, and never after a checkpoint.
         """
-        parts, first = _split(batch, self.config.accumulate), self.fabric.global_rank * self.config.accumulate
+        parts, first = self._prepared(batch), self.fabric.global_rank * self.config.accumulate
         weights = PartWeights() if self.fabric.world_size * len(parts) > 1 else None
         found: list[Mapping[str, Tensor]] = []
         self._set_learning_rate()
         self._stepper.zero_grad(set_to_none=True)
         for number, part in enumerate(parts):
-            part = self.fabric.to_device(part)
             torch.manual_seed(derive(self._seed, self.step, *([first + number] if first + number else [])))
             self.scalars.see(part.scalars)
             with self.fabric.no_backward_sync(self._module, enabled=number + 1 < len(parts)):
@@ -221,12 +223,18 @@ class Trainer(Generic[BatchT]):
         return norm
 
     @torch.no_grad()
+    def _prepared(self, batch: BatchT) -> list[BatchT]:
+        """The parts of a batch on the device."""
+        parts = [self.fabric.to_device(part) for part in _split(batch, self.config.accumulate)]
+        return parts if self._prepare is None else [self._prepare(part) for part in parts]
+
+    @torch.no_grad()
     def _share(self, weights: PartWeights, output: NetOutput, parts: Sequence[BatchT]) -> None:
         """Find the weights of the losses in all parts of all ranks, and the range of the scalars in all ranks."""
         output = apply_to_collection(output, Tensor, Tensor.detach)
         for part in parts:
             with weights.collect():
-                self._loss(output, self.fabric.to_device(part))
+                self._loss(output, part)
         mean = torch.stack(weights.parts).mean(0)
         if self.fabric.world_size > 1:
             mine = torch.cat([mean, self.scalars.lowest, self.scalars.highest])
