@@ -400,6 +400,8 @@ def test_training_on_a_worker_that_dies_ends_as_the_unbroken_run(
     settings["training"] |= {"steps": 20, "checkpoint_minutes": 1e-6, "log_every": 1}
     shutil.copyfile(find_network("zero-7x7"), tmp_path / "first.onnx")
     settings |= {"start": str(tmp_path / "first.onnx"), "network": {}, "cluster": {"cpus": 0.5}}
+    shutil.copyfile(find_network("zero-7x7"), tmp_path / "teacher.onnx")
+    settings["data"]["teacher"] = {"network": str(tmp_path / "teacher.onnx")}
     run = RunConfig.model_validate(settings)
     train(run, tmp_path / "alone", show_progress=False)
     monkeypatch.setattr(DyingOnce, "marker", tmp_path / "dead")

@@ -52,15 +52,16 @@ def test_the_ranks_draw_the_rows_of_one_batch(store: Path, number: int) -> None:
             np.testing.assert_array_equal(np.concatenate([getattr(part, name) for part in found]), getattr(batch, name))
 
 
-def test_parts_of_a_batch_give_the_losses_and_the_step_of_the_whole(store: Path) -> None:
+@pytest.mark.parametrize("teacher", [None, {"network": "zero-7x7", "value": 0.5}])
+def test_parts_of_a_batch_give_the_losses_and_the_step_of_the_whole(store: Path, teacher: Any) -> None:
     """Though their positions count unequally: weights from 0.5 to 2, and one part knows no score at all."""
     after = []
     for parts in (1, 4):
-        run = RunConfig.model_validate(
-            configured(
-                store, accumulate=parts, ema=0, optimizer={"name": "sgd", "lr": 0.1}, schedule={"warmup_steps": 0}
-            )
+        settings = configured(
+            store, accumulate=parts, ema=0, optimizer={"name": "sgd", "lr": 0.1}, schedule={"warmup_steps": 0}
         )
+        settings["data"]["teacher"] = teacher
+        run = RunConfig.model_validate(settings)
         samplers = open_samplers(run)
         batch = samplers.train.batch(0)
         batch.weight[:] = np.linspace(0.5, 2, 8)
