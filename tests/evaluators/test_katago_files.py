@@ -37,6 +37,21 @@ def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyP
     assert find_network(moved) == found and len(calls) == 1
 
 
+def test_conversions_of_earlier_versions_are_removed(plain: Path) -> None:
+    found = find_network(plain)
+    stem, version = found.stem.rsplit("-", 1)
+    names = [
+        f"{stem}-{number}{end}" for number in (1, int(version) - 1, 99) for end in (".onnx", ".int8.onnx", ".lock")
+    ]
+    others = [found.with_name(name) for name in (*names, f"{stem}-rank_5k-1.onnx", f"{'0' * 32}-1.onnx")]
+    for path in others:
+        path.write_bytes(b"")
+    assert find_network(plain) == found and all(path.exists() for path in others), "nothing is converted"
+    found.unlink()
+    assert find_network(plain) == found
+    assert [path.name for path in others if not path.exists()] == names[:6]
+
+
 def test_a_profile_follows_the_name(tmp_path: Path) -> None:
     human = katago_twin.written(tmp_path / "human.txt", metadata=True)
     game = Game(9).play("D4")

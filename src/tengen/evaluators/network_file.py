@@ -12,6 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -202,12 +203,23 @@ def converted_network(path: Path, profile: str = "") -> Path:
     if not re.fullmatch(r"\w*", profile):
         raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
     folder = cache_folder("networks") or _own_folder()
-    converted = folder / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
+    stem = f"{digest[:32]}{profile and '-'}{profile}"
+    converted = folder / f"{stem}-{GRAPH_VERSION}{SUFFIX}"
     if not converted.is_file():
         with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
             if not converted.is_file():
                 convert(path, converted, profile)
+                _remove_older(folder, stem, GRAPH_VERSION)
     return converted
+
+
+def _remove_older(folder: Path, stem: str, version: int) -> None:
+    """Remove what earlier versions of Tengen made of a network; what another process has open may stay."""
+    for path in folder.glob(f"{stem}-*"):
+        found = re.fullmatch(rf"{re.escape(stem)}-(\d+)\..+", path.name)
+        if found and int(found[1]) < version:
+            with suppress(OSError):
+                path.unlink()
 
 
 def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card:
