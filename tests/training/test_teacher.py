@@ -113,12 +113,12 @@ def test_the_teacher_is_asked_once_for_each_position(settings: dict[str, Any], a
 
 def test_a_student_learns_from_its_teacher(settings: dict[str, Any], tmp_path: Path) -> None:
     """All positions are drawn; the card names the teacher; a run that was stopped goes on as the unbroken one."""
-    settings["data"]["teacher"] = {"network": TEACHER}
+    settings["data"]["teacher"] = {"network": TEACHER, "licence": "CC0"}
     settings["training"] |= {"value_loss": "bce", "steps": 60}
     run = RunConfig.model_validate(settings)
     assert open_samplers(run).train.positions == 60 * 24
     network = train(run, tmp_path / "run", show_progress=False)
-    assert read_card(network).data == "the games of random; targets of zero-7x7 (MIT)"
+    assert read_card(network).data == "the games of random; targets of zero-7x7 (CC0)"
     found = [event["policy"] for event in read_events(tmp_path / "run", "train")]
     assert np.mean(found[-3:]) < np.mean(found[:3]) - 0.1
     settings["training"]["schedule"] = {"shape": "constant"}

@@ -250,6 +250,7 @@ class TeacherConfig(Strict):
     network: str | None = key(
         None, "network, or file of one, KataGo's too, that labels each batch on the device of the training"
     )
+    licence: str = key("", "licence of `network`, where its card has none, for the card of the student")
     policy: Fraction = key(1.0, "share of the teacher's policy in the policy target")
     temperature: Positive = key(1.0, "the teacher's policy is taken to the power 1 / temperature")
     value: Fraction = key(1.0, "share of the teacher's winrate in the value target")

@@ -150,7 +150,7 @@ def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None
 
 
 def _mix(teacher: TeacherConfig) -> TargetMix:
-    return TargetMix(**teacher.model_dump(exclude={"network"}))
+    return TargetMix(**teacher.model_dump(exclude={"network", "licence"}))
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -400,7 +400,7 @@ def with_facts(
     facts = facts_of(run.card, games.store, games.game_rows, labels=teacher is None)
     facts = facts.model_copy(update={"board_sizes": run.card.board_sizes or learned})
     if teacher is not None:
-        licence = teacher.card.licence or "licence unknown"
+        licence = (run.data.teacher and run.data.teacher.licence) or teacher.card.licence or "licence unknown"
         facts = facts.model_copy(update={"data": f"{facts.data}; targets of {teacher.card.name} ({licence})"})
     if run.start is not None and not run.card.data:
         facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
@@ -419,7 +419,11 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
             **{name: getattr(data, name) or None for name in _CHOICE},
-            **({} if data.teacher is None else {"teacher": data.teacher.model_dump(exclude_none=True)}),
+            **(
+                {}
+                if data.teacher is None
+                else {"teacher": data.teacher.model_dump(exclude_none=True, exclude={"licence"})}
+            ),
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
