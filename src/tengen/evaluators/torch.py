@@ -143,4 +143,4 @@ def _numbers(output: Tensor | None) -> Floats | None:
 
 
 def _default_device() -> str:
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    return "cuda" if gpu_there() else "cpu"

@@ -54,12 +54,14 @@ def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] =
     return metrics
 
 
-def facts_of(card: CardFacts, store: Store, rows: Ints, labels: bool = True) -> CardFacts:
-    """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`, and from
-    their `labels`, if these are used."""
+def facts_of(card: CardFacts, store: Store, rows: Ints, teacher: Mapping[str, str] | None = None) -> CardFacts:
+    """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`.
+
+    `teacher` has the name and the licence of the network that labels them; that of the store's labels unless given.
+    """
     sizes = card.board_sizes or board_sizes(store, rows)
     data = card.data or _described(store)
-    if labels and (teacher := store.manifest.get("teacher")) is not None:
+    if (teacher := teacher or store.manifest.get("teacher")) is not None:
         licence = teacher["licence"] or "licence unknown"
         data += f"; targets of {teacher['name']} ({licence})"
     return card.model_copy(update={"board_sizes": sizes, "data": data})

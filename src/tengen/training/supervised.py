@@ -397,11 +397,11 @@ def with_facts(
         )
     training = run.training.with_epoch(games.positions)
     teacher = teacher_of(run, local)
-    facts = facts_of(run.card, games.store, games.game_rows, labels=teacher is None)
+    described = None
+    if teacher is not None and run.data.teacher is not None:
+        described = {"name": teacher.card.name, "licence": run.data.teacher.licence or teacher.card.licence}
+    facts = facts_of(run.card, games.store, games.game_rows, described)
     facts = facts.model_copy(update={"board_sizes": run.card.board_sizes or learned})
-    if teacher is not None:
-        licence = (run.data.teacher and run.data.teacher.licence) or teacher.card.licence or "licence unknown"
-        facts = facts.model_copy(update={"data": f"{facts.data}; targets of {teacher.card.name} ({licence})"})
     if run.start is not None and not run.card.data:
         facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
     return run.model_copy(update={"card": facts, "training": training})
