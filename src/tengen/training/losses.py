@@ -83,7 +83,7 @@ def value_loss(value: Tensor, targets: TensorBatch, kind: ValueLoss = "auto") ->
         each = F.binary_cross_entropy_with_logits(logit, (1 + target) / 2, reduction="none")
         return mean(each, targets.weight * known)
     # By the expected result alone a head that calls all games drawn would hardly be moved: its gradient is the product
-    # of the error and the small probability of a win or loss. A b8c96 lost 900 steps of 1,024 positions so.
+    # of the error and the small probability of a win or loss. So a b8c96 learned no values in its first 900 steps.
     none = torch.zeros_like(target)
     wanted = (
         torch.stack([(1 + target) / 2, none, (1 - target) / 2], dim=1)
