@@ -10,6 +10,7 @@ from web_engine import FakeEngine, FlawedEngine, until
 
 from tengen.engine import TimeControl
 from tengen.game import BLACK, WHITE, Game
+from tengen.web.clock import GameClock
 from tengen.web.page import Page
 from tengen.web.players import PEOPLE, level_of_visits
 from tengen.web.settings import GameSettings
@@ -24,14 +25,20 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
+def ten_seconds_later(page: Page, now: list[float]) -> GameClock:
+    """The clock of a game in which the side to move has thought for ten seconds, in an open browser."""
+    clock = page.session.clock
+    assert clock is not None
+    page.wake_up()
+    page.refresh()
+    now[0] += 10
+    return clock
+
+
 def test_no_clock_runs_while_the_browser_is_gone(now: list[float]) -> None:
 
     async def scene(page: Page) -> None:
-        clock = page.session.clock
-        assert clock is not None
-        page.wake_up()
-        page.refresh()
-        now[0] += 10
+        clock = ten_seconds_later(page, now)
         page.rest()
         for _ in range(3):  # the page polls on until it is thrown away
             now[0] += 500
@@ -74,11 +81,7 @@ def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:
     engine = FlawedEngine()
 
     async def scene(page: Page) -> None:
-        clock = page.session.clock
-        assert clock is not None
-        page.wake_up()
-        page.refresh()
-        now[0] += 10
+        clock = ten_seconds_later(page, now)
         page._tapped(40)
         await until(lambda: is_shown("pause"))
         for _ in range(3):
