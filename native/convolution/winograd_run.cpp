@@ -106,8 +106,9 @@ void exchange(Vec* m, Indices<I...>) {
     }
 }
 
-/// As many vectors as they have lanes, the rows of a matrix, become its columns.
-void transpose(Vec* m) {
+/// As many vectors as they have lanes, the rows of a matrix, become its columns. Inline they stay in registers (1.06
+/// times the speed of a convolution of 64 or 96 channels in bf16).
+inline void transpose(Vec* m) {
 #if defined(__AVX512F__)
     constexpr Indices<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> lanes;
     exchange<8>(m, lanes);
@@ -167,21 +168,37 @@ void transform_gradient(const Vec* y, Vec* to) {
     to[5] = y[Out - 1];
 }
 
+#define TENGEN_INLINE __attribute__((always_inline))
+
+/// Calls `visit.template operator()<i>()` for i of 0 to Count - 1. GCC may unroll a loop too late to keep an array in
+/// registers (measured with AVX-512 in f32: 1.2 times the speed of 128 channels, 1.04 of 96).
+template <int Count, int I = 0>
+TENGEN_INLINE inline void each(const auto& visit) {
+    if constexpr (I < Count) {
+        visit.template operator()<I>();
+        each<Count, I + 1>(visit);
+    }
+}
+
 /// `to` [Rows][16] of `Blocks` blocks of outputs = `from` [Rows][depth] * the weights of each block [depth][16]. The
 /// weights of two blocks are `next_weights` lines apart, their results `next` numbers.
 template <int Rows, int Blocks>
 void multiply(const Element* from, const WinogradLine* weights, Index next_weights, float* to, Index next, int depth) {
     constexpr int kWides = Blocks * kParts;
-    Wide sum[Rows][kWides] = {};
+    Wide sum[Rows * kWides];
+    each<Rows * kWides>([&]<int I>() TENGEN_INLINE { sum[I] = Wide{}; });
     for (int c = 0; c < depth; c += kTogether, ++weights) {
         Wide weight[kWides];
-        for (int i = 0; i < kWides; ++i)
-            weight[i] = load<Wide>(weights[i / kParts * next_weights].at + i % kParts * kWidth);
-        for (int r = 0; r < Rows; ++r)
-            for (int i = 0; i < kWides; ++i) add_product(sum[r][i], from + r * depth + c, weight[i]);
+        each<kWides>([&]<int I>() TENGEN_INLINE {
+            weight[I] = load<Wide>(weights[I / kParts * next_weights].at + I % kParts * kWidth);
+        });
+        each<Rows * kWides>(
+            [&]<int I>() TENGEN_INLINE { add_product(sum[I], from + I / kWides * depth + c, weight[I % kWides]); });
     }
-    for (int r = 0; r < Rows; ++r)
-        for (int i = 0; i < kWides; ++i) store(to + i / kParts * next + r * kColumns + i % kParts * kWidth, sum[r][i]);
+    each<Rows * kWides>([&]<int I>() TENGEN_INLINE {
+        constexpr int kRow = I / kWides, kPart = I % kWides;
+        store(to + kPart / kParts * next + kRow * kColumns + kPart % kParts * kWidth, sum[I]);
+    });
 }
 
 /// Calls `visit.template operator()<count>()`, for a count of 1 to kMostRows.
