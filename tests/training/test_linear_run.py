@@ -133,12 +133,15 @@ def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> N
         train_linear(other, unbroken.parent.parent, show_progress=False)
 
 
-def test_a_store_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Path) -> None:
+def test_a_store_may_move_and_one_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Path) -> None:
     store = write_store(tmp_path / "store", 40)
     run = run.model_copy(update={"data": run.data.model_copy(update={"store": str(store), "validation_store": None})})
     train_linear(run, tmp_path / "run", show_progress=False)
-    shutil.rmtree(store)
-    write_store(store, 41)
+    moved = store.rename(tmp_path / "moved")
+    run = run.model_copy(update={"data": run.data.model_copy(update={"store": str(moved)})})
+    train_linear(run, tmp_path / "run", show_progress=False)
+    shutil.rmtree(moved)
+    write_store(moved, 41)
     with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
         train_linear(run, tmp_path / "run", show_progress=False)
 

@@ -445,6 +445,23 @@ def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], sto
         train(run, tmp_path / "run", show_progress=False)
 
 
+def test_a_store_and_the_run_may_move(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
+    """The games say whether it is the same run, not the path by which they are named."""
+    copy, moved = tmp_path / "store", tmp_path / "elsewhere"
+    shutil.copytree(store, copy)
+
+    def run(path: Path, steps: int) -> RunConfig:
+        changed = {"data": settings["data"] | {"store": str(path)}, "training": settings["training"] | {"steps": steps}}
+        return RunConfig.model_validate(settings | changed)
+
+    train(run(copy, 2), tmp_path / "run", show_progress=False)
+    (tmp_path / "run").rename(moved)
+    copy.rename(moved / "games")
+    train(run(moved / "games", 3), moved, show_progress=False)
+    steps = [event["step"] for event in read_events(moved, "train")]
+    assert checkpoints(moved / "checkpoints")[-1][0] == 3 and steps == sorted(set(steps))
+
+
 def test_positions_are_split_by_game(settings: dict[str, Any]) -> None:
     """So many moves to train on and so many to validate, as studies say it; no game has both."""
     settings["data"] |= {"validation_store": None, "validation_fraction": 0.25, "validation_positions": "all"}

@@ -177,7 +177,9 @@ class _State:
                 found = {name: saved[name] for name in ("weights", "squares", "counts", "seconds", "sums", "run")}
         except (EOFError, LookupError, ValueError, zipfile.BadZipFile) as error:
             raise RecipeError(f"{path} is damaged ({error}); remove it to start the run anew") from error
-        check_same(path.parent.parent, json.loads(str(found["run"])), _identity(run))
+        before = json.loads(str(found["run"]))
+        before["data"].pop("store", None)  # an older run has it; the games are what must be the same
+        check_same(path.parent.parent, before, _identity(run))
         self.trainer.restore(found["weights"], found["squares"])
         self.done, self.positions = (int(n) for n in found["counts"])
         self.seconds, self.sums = float(found["seconds"]), found["sums"]
@@ -186,10 +188,7 @@ class _State:
 def _identity(run: LinearRun) -> dict[str, Any]:
     """The settings that cannot change when a run is resumed."""
     return {
-        "data": {
-            "store": run.data.store,
-            "validation_fraction": None if run.data.validation_store else run.data.validation_fraction,
-        },
+        "data": {"validation_fraction": None if run.data.validation_store else run.data.validation_fraction},
         "training": run.training.model_dump(include={"games", "rate", "seed"}),
         "features": [list(group) for group in _native.linear_groups()],
     }

@@ -67,7 +67,8 @@ from tengen.training.trainer import Callback, Trainer, check_devices, make_fabri
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
-_RATES = ("training.optimizer.lr", "training.optimizer.lr_rest")  # a run that diverged goes on with lower ones
+# A run that diverged goes on with lower rates, and a store may move: check_games knows its games.
+_MAY_CHANGE = ("training.optimizer.lr", "training.optimizer.lr_rest", "data.store")
 _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
 
 
@@ -237,7 +238,7 @@ def train(
             optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
             before["training"]["optimizer"] = optimizer.model_dump(mode="json")
             before["training"].setdefault("ema", run.training.ema if saved["average"] else 0.0)
-            check_same(out, before, _identity(run, inputs), _RATES)
+            check_same(out, before, _identity(run, inputs), _MAY_CHANGE)
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
