@@ -265,10 +265,12 @@ def test_handicap_bonus(rules: str, bonus: int) -> None:
     played = Game(9, rules, komi=0.5).play("C3").play("G7", color=BLACK).play("G3", color=BLACK)
     for game in (placed, played):
         assert game.handicap == 3
+        assert game.move_number == 0
         assert game.to_play == WHITE
         points = 81 if game.rules.scoring == "area" else 81 - 3
         assert game.score() == points - 0.5 - bonus
-    assert Game(9, rules).play("C3").handicap == 0
+    one = Game(9, rules).play("C3")
+    assert (one.handicap, one.move_number) == (0, 1)
     assert played.play("C7").handicap == 3
     assert played.copy().play("E5").handicap == 3
     assert played.play("E5", color=WHITE).handicap == 0, "a position set up one color after the other"

@@ -114,6 +114,11 @@ class Game:
         return self._native.setup_stones()
 
     @property
+    def move_number(self) -> int:
+        """How far the game has come: moves made and stones set up, but for those of a handicap."""
+        return len(self.moves) + len(self.setup_stones) - self.handicap
+
+    @property
     def first_to_play(self) -> int:
         """The color that plays the first move."""
         return self._native.first_to_play

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -298,6 +299,15 @@ def test_temperature_varies_the_opening_alone() -> None:
     same_start = {}
     for game in games:
         assert same_start.setdefault(tuple(game[:2]), game) == game
+
+
+def test_a_position_that_was_set_up_is_no_opening() -> None:
+    """As after a move out of turn, which leaves the stones without the moves."""
+    game = Game(9).setup([0, 2, 4], [18, 20, 22])
+    style = Style(temperature=1.0, opening=6 / 81)
+    assert len({result_of(game, seed=seed, style=style).move for seed in range(8)}) == 1
+    earlier = replace(style, opening=7 / 81)
+    assert len({result_of(game, seed=seed, style=earlier).move for seed in range(8)}) > 2
 
 
 def test_weaker_play_draws_from_the_policy() -> None:

@@ -191,7 +191,7 @@ class Engine:
             game = self._position()
             # A search that stops early leaves the second move fewer visits than the rule of diversity compares.
             asked = replace(limits or self.limits, early_stop=False) if self.params.diversity else limits or self.limits
-            budget = asked.budget(game.size, len(game.moves))
+            budget = asked.budget(game.size, game.move_number)
             task = self._task(budget, on_progress, until, every, last_stop)
             return self._decide(task.run(), cleanup)
 
@@ -291,7 +291,7 @@ class Engine:
         ranked = sorted(result.candidates, key=lambda c: c.point != drawn)
         move = choose_move(game, ranked, lambda: self._count_root(result), self._pass_winrate, cleanup=cleanup)
         hopeless = self._judge.judge(
-            self.style, game.to_play, len(game.moves), result.winrate, game.size, game.handicap
+            self.style, game.to_play, game.move_number, result.winrate, game.size, game.handicap
         )
         return replace(result, move=move, resign=hopeless and move != game.size**2)
 
@@ -303,7 +303,7 @@ class Engine:
             for c in result.candidates:  # the network's own probabilities, which the search may have flattened
                 policy[c.point] = c.prior**self.params.policy_temperature
             return weaker_move(game, policy, style, self.evaluator, self._random)
-        if temperature := style.temperature_at(len(game.moves), game.size):
+        if temperature := style.temperature_at(game.move_number, game.size):
             drawn = self._search.choose(temperature)
             return result.move if drawn is None else drawn
         if self.params.diversity > 0:

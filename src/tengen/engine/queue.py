@@ -290,7 +290,7 @@ class SearchQueue:
         )
         position = game.copy()
         search.set_root(position, allow, avoid, restrictions)
-        budget = limits.budget(game.size, len(game.moves))
+        budget = limits.budget(game.size, game.move_number)
         task = SearchTask(
             search,
             position,
