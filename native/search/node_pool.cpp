@@ -47,37 +47,33 @@ void NodePool::trim(void* block, std::size_t before, std::size_t after) {
 }
 
 void NodePool::join_free() {
-    // An empty block at the start of each chunk keeps those of two chunks apart.
     std::vector<std::pair<std::byte*, std::size_t>> blocks;
-    for (const Chunk& chunk : chunks_) blocks.emplace_back(chunk.memory.get(), 0);
     for (std::size_t size = 1; size < free_.size(); ++size)
         for (Free* block = std::exchange(free_[size], nullptr); block; block = block->next)
             blocks.emplace_back(reinterpret_cast<std::byte*>(block), size * kGranule);
     std::ranges::sort(blocks);
-    std::byte* start = nullptr;
-    std::size_t joined = 0;
-    for (const auto& [block, size] : blocks) {
-        if (size == 0 || block != start + joined) {
-            release_parts(start, joined);
-            start = block;
-            joined = 0;
+    // Chunk by chunk, in the order in which they came: where the system puts them changes nothing.
+    for (const Chunk& chunk : chunks_) {
+        std::byte* start = nullptr;
+        std::size_t joined = 0;
+        auto at = std::ranges::lower_bound(blocks, std::pair{chunk.memory.get(), std::size_t{0}});
+        for (; at != blocks.end() && at->first < chunk.memory.get() + chunk.size; ++at) {
+            if (at->first != start + joined) {
+                release_parts(start, joined);
+                start = at->first;
+                joined = 0;
+            }
+            joined += at->second;
         }
-        joined += size;
+        release_parts(start, joined);
     }
-    release_parts(start, joined);
 }
 
 void NodePool::clear() {
     std::fill(free_.begin(), free_.end(), nullptr);
-    if (chunks_.size() > 1) {
-        const auto largest = std::max_element(chunks_.begin(), chunks_.end(),
-                                              [](const Chunk& a, const Chunk& b) { return a.size < b.size; });
-        std::swap(chunks_[0], *largest);
-        chunks_.erase(chunks_.begin() + 1, chunks_.end());
-    }
-    used_ = 0;
-    held_ = rest_ = chunks_.empty() ? 0 : chunks_[0].size;
-    next_ = chunks_.empty() ? nullptr : chunks_[0].memory.get();
+    chunks_.clear();
+    used_ = held_ = rest_ = 0;
+    next_ = nullptr;
 }
 
 // The first free block of the given sizes; what it has over `wanted` goes back to the lists.

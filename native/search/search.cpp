@@ -116,7 +116,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     forget_waiting();
     drop_in_progress();
     const auto played = continuation(game);
-    if (params_.dynamic_komi > 0) set_komi(played);
+    set_komi(played);
     const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, [](const MoveRestriction& r) {
                                 return r.until_depth > 1;
                             });

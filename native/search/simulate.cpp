@@ -167,7 +167,7 @@ Node* Search::add_node(Simulation& sim) {
     if (!node) return nullptr;
     last_edge(sim.path).node = node;
     if (tree_.is_graph()) tree_.enter(sim.key, sim.stones, *node);
-    if (params_.is_weighted() && sim.bias_key) tree_.join_bias(*node, sim.bias_key);
+    if (params_.is_weighted() && sim.bias_key && !sim.over) tree_.join_bias(*node, sim.bias_key);
     if (sim.over) {
         node->terminal = true;
         if (params_.is_weighted()) set_own(*node, sim);

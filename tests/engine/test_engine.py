@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine, queue
 from tengen.engine.limits import Budget
 from tengen.engine.params import set_params
+from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.evaluators.evaluation import Floats
@@ -128,10 +130,25 @@ def test_a_byoyomi_period_is_used_and_not_overstepped(now: list[float]) -> None:
 
 def test_a_search_ends_early_once_the_best_move_cannot_be_overtaken() -> None:
     evaluator = ScriptedEvaluator({40: 100_000})
-    full = result_of(Game(9), evaluator, visits=400)
-    early = engine_on(Game(9), evaluator).think(Limits(visits=400, early_stop=True))
+    params = SearchParams(lcb=False)
+    full = result_of(Game(9), evaluator, visits=400, params=params)
+    early = engine_on(Game(9), evaluator, params=params).think(Limits(visits=400, early_stop=True))
     assert early.move == full.move == 40
     assert 190 < early.visits < 260 and full.visits == 400
+
+
+@pytest.mark.parametrize("settings", [{}, {"selection": "gumbel"}, {"selection": "puct-katago"}, {"diversity": 0.5}])
+def test_visits_alone_are_all_made_where_they_do_not_choose_the_move(settings: dict[str, Any]) -> None:
+    """A bound chooses it, or the visits of a plan that a kept tree had before do not count."""
+    engine = engine_on(Game(9), ScriptedEvaluator({40: 100_000}), params=SearchParams(**settings))
+    assert engine.think(Limits(visits=400, early_stop=True)).visits == 400
+
+
+@pytest.mark.parametrize(("settings", "early"), [({}, True), ({"selection": "gumbel"}, False)])
+def test_under_a_time_limit_the_lead_in_visits_is_enough(settings: dict[str, Any], early: bool) -> None:
+    engine = engine_on(Game(9), ScriptedEvaluator({40: 100_000}), params=SearchParams(**settings))
+    found = engine.think(Limits(visits=400, seconds=1000))
+    assert (found.visits < 260) == early and found.visits <= 400
 
 
 def test_progress_is_told_in_the_rhythm_that_was_asked_for(now: list[float]) -> None:
@@ -319,6 +336,19 @@ def test_weaker_play_draws_from_the_policy() -> None:
 
 
 # Restrictions, passing and resigning.
+
+
+def test_an_advantage_stays_with_its_side_when_a_pass_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_on(Game(9), params=SearchParams(playout_doubling_advantage=1.5))
+    made = []
+
+    def new_search(evaluator: object, params: SearchParams, *rest: object) -> TreeSearch:
+        made.append(params.playout_doubling_advantage)
+        return TreeSearch(evaluator, params, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("tengen.engine.engine._new_search", new_search)
+    engine._pass_winrate()
+    assert made == [-1.5], "the other side is to move after the pass"
 
 
 def test_moves_may_be_allowed_and_avoided() -> None:

@@ -146,7 +146,7 @@ class PlainKatago(PlainPuct):
                 game = node.game.copy()
                 game.play(move)
                 node.children[move] = child = KatagoNode(game)
-                if move != self._size**2 and node.game.moves and self._params.value_bias:
+                if move != self._size**2 and node.game.moves and self._params.value_bias and not child.game.is_over:
                     child.bias = self._entries.setdefault(self._surroundings(node.game, move), Bias())
             path.append(node.children[move])
         return path

@@ -103,6 +103,12 @@ def test_each_part_alone_searches_as_its_twin(part: str) -> None:
     assert_like_twin(opened(5, 1), SearchParams(**PLAIN, **PARTS[part]), 120)
 
 
+def test_a_bias_does_not_change_what_a_finished_game_is_worth() -> None:
+    """KataGo corrects what its network says alone (addLeafValue)."""
+    game = opened(5, 1)
+    assert_like_twin(game.limit_moves(len(game.moves) + 4), SearchParams(**PLAIN, **PARTS["value bias"]), 600)
+
+
 @pytest.mark.parametrize(("size", "batch", "seed"), [(5, 1, 2), (7, 1, 3), (5, 8, 4)])
 def test_all_parts_together_search_as_their_twin(size: int, batch: int, seed: int) -> None:
     together = {name: value for part in PARTS.values() for name, value in part.items()}

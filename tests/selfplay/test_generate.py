@@ -102,6 +102,22 @@ def test_games_that_are_missing_are_played_again_alone() -> None:
         assert same(to_record(game, missing[game.index // 5]), expected[game.index])
 
 
+def test_a_tree_that_filled_its_memory_leaves_nothing_to_the_next_game() -> None:
+    config = recipe(
+        games_at_once=1,
+        game={"sizes": {9: 1}, "max_moves": 10},
+        opening={"moves_mean": 0},
+        search={"visits": 3000, "params": {"memory": 1 << 20}, "temperature": 1},
+    )
+    plans = [make_plan(config, 0, i) for i in (0, 1)]
+
+    def second(chosen: list[GamePlan]) -> GameRecord:
+        games = [game for finished in Generator(config, [Checksum()]).play(chosen) for game in finished]
+        return to_record(games[-1], plans[1])
+
+    assert same(second(plans[1:]), second(plans))
+
+
 class Unsure(Checksum):
     """Expects large errors of its values, so that visits have small weights."""
 

@@ -189,9 +189,7 @@ class Engine:
         self._end_pondering()
         with self._busy:
             game = self._position()
-            # A search that stops early leaves the second move fewer visits than the rule of diversity compares.
-            asked = replace(limits or self.limits, early_stop=False) if self.params.diversity else limits or self.limits
-            budget = asked.budget(game.size, game.move_number)
+            budget = (limits or self.limits).budget(game.size, game.move_number)
             task = self._task(budget, on_progress, until, every, last_stop)
             return self._decide(task.run(), cleanup)
 
@@ -317,7 +315,9 @@ class Engine:
         """
         search = _new_search(
             self.evaluator,
-            self.params.model_copy(update={"memory": _PASS_BYTES}),
+            self.params.model_copy(
+                update={"memory": _PASS_BYTES, "playout_doubling_advantage": -self.params.playout_doubling_advantage}
+            ),
             self._search.batch,
             self._seed,
             self._search.threads,

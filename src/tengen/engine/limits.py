@@ -14,8 +14,9 @@ class Limits:
     """Limits of one search; None is no limit, and `Limits()` runs until it is stopped.
 
     `visits` counts the root's visits with those of a tree kept from before, `playouts` only the new ones; `seconds`
-    is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can overtake
-    the best within the limits; None does so under seconds or a clock only. Raises RecipeError for impossible limits.
+    is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can get as many
+    visits as the best within the limits. Under visits or playouts alone it does so only where the most visited move is
+    played (`lcb` off); None does not do so there. Raises RecipeError for impossible limits.
     """
 
     visits: int | None = None

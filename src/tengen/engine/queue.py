@@ -205,13 +205,25 @@ class SearchTask:
         left = self._budget.left(visits, playouts, elapsed, self._step_seconds)
         if self._step_seconds == 0:
             return max(left, 1)
-        if self._budget.early_stop and left > 0:
+        if self._budget.early_stop and left > 0 and self._may_end_early():
             moves = self.search.stats()
             top = moves.visits[:2].tolist()
             clear = len(top) == 2 and self.search.choose(0) == moves.point[0]
             if clear and self._budget.decided(top[0] - top[1], left, playouts, elapsed):
                 return 0
         return left
+
+    def _may_end_early(self) -> bool:
+        """Whether a lead in visits says which move is played; under a time limit a bound may seldom say otherwise.
+
+        Gumbel counts the visits of its plan alone, a simulation to the end makes many visits, and a search that stops
+        early leaves the second move fewer visits than the rule of diversity compares.
+        """
+        params = self.search.params
+        if params.selection == "gumbel" or params.simulate_to_end or params.diversity:
+            return False
+        by_visits = not params.lcb and params.selection != "puct-katago"
+        return by_visits or self._budget.seconds is not None
 
 
 Member = tuple[SearchTask, int]

@@ -275,9 +275,9 @@ class TreeSearch(SearchView):
         """Run one batch of simulations, at most `limit`; returns the number of positions that were evaluated.
 
         It is 0 when all simulations ended in finished games, or in a tree that has filled its memory: they count as
-        visits all the same. When the evaluator or a plane set of Python fails, the search is as it was before the call,
-        and finds the same positions again; where params have playouts too, these are played anew. A search by playouts
-        alone runs up to `limit` of them, for a short time.
+        visits all the same. When the evaluator or a plane set of Python fails, the search waits for the same positions
+        again: what the batch found of finished games stays, and where params have playouts too, these are played anew.
+        A search by playouts alone runs up to `limit` of them, for a short time.
         """
         if self._inputs is None or self._chosen is None:
             raise RuntimeError("the search has no root yet: call set_root first")
