@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
@@ -272,4 +273,7 @@ def write(size: int, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except TengenError as error:
+        sys.exit(f"error: {error}")

@@ -61,7 +61,8 @@ def write_whole(path: Path, *, durable: bool = True, checksum: bool = False, sha
 def write_text(path: Path, text: str, *, durable: bool = True, shared: bool = False) -> Path:
     """Write a text file so that a reader, or a kill, finds the old text or the new one; return `path`."""
     with write_whole(path, durable=durable, shared=shared) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # A name that is no UTF-8 has surrogates: written as \udcXX, which is what they are in JSON, too.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     return path
 
 

@@ -47,6 +47,23 @@ def test_all_figures_as_json(recipe: str, capsys: pytest.CaptureFixture[str]) ->
     assert figures["missing"] == [] and figures["machine"]["cores"] >= 1
 
 
+def test_a_recipe_that_cannot_be_measured_is_said_to_be_left_out(
+    recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import yaml
+
+    other = tmp_path / "other.yaml"
+    settings = yaml.safe_load(Path(recipe).read_text())
+    settings |= {"name": "other", "data": {**settings["data"], "teacher": {"network": "gone.onnx"}}}
+    other.write_text(yaml.safe_dump(settings))
+    monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [str(other), recipe])
+    assert main(["bench", "--seconds", "0.1", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert [run["recipe"] for run in figures["recipes"]] == ["mine"]
+    (missing,) = figures["missing"]
+    assert missing.startswith("other: ") and "gone.onnx" in missing
+
+
 def test_all_figures_for_people(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--seconds", "0.1"]) == 0
     shown = capsys.readouterr().out

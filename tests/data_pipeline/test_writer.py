@@ -16,7 +16,7 @@ import pytest
 from data_pipeline.self_play_games import self_played
 
 from tengen.data import LabelSampler, Sampler, Store, StoreAppender, StoreWriter
-from tengen.data.format import MANIFEST, SHARD
+from tengen.data.format import MANIFEST, SHARD, read_manifest
 from tengen.errors import StoreError
 
 GAMES = 5
@@ -231,3 +231,16 @@ def test_no_other_folder_becomes_a_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written: File exists"):
         StoreAppender(tmp_path / "thesis.txt")
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_names_that_are_no_utf8(tmp_path: Path) -> None:
+    """Of a folder, and of the records that an import names in the manifest."""
+    folder = tmp_path / os.fsdecode(b"GBK \xc6\xe5")
+    folder.mkdir()
+    with StoreWriter(folder / "store") as writer:
+        writer.add(self_played(1))
+    assert len(Store.open(folder / "store")) == 1
+    with StoreAppender(tmp_path / "more", {"sources": [str(folder)]}) as appender:
+        appender.append([self_played(2)])
+    assert read_manifest(tmp_path / "more")["sources"] == [str(folder)]

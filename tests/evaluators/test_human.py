@@ -38,3 +38,10 @@ def test_other_files_and_profiles_are_refused(tmp_path: Path) -> None:
     for profile, message in (("rank_40k", "no profile 'rank_40k'"), ("", "humanSLProfile is not set")):
         with pytest.raises(NetworkError, match=message):
             human.outputs(Game(9), profile)
+
+
+@pytest.mark.parametrize(("name", "message"), [("zero-9x9", "zero-9x9 is no human-style"), ("nosuch", "'nosuch'")])
+def test_other_networks_are_refused_by_the_name_that_was_given(name: str, message: str) -> None:
+    with pytest.raises(NetworkError, match=message) as found:
+        HumanNetwork(name)
+    assert "@" not in str(found.value)

@@ -118,12 +118,16 @@ def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
             play(other, tmp_path)
 
 
-@pytest.mark.parametrize("there", ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl"])
+@pytest.mark.parametrize(
+    "there",
+    ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl", "manifest.json", "gate/match.json"],
+)
 def test_a_folder_of_something_else_is_left_alone(there: str, tmp_path: Path) -> None:
     path = tmp_path / "run" / there
     path.parent.mkdir(parents=True)
     path.write_text("of a run")
-    with pytest.raises(TengenError, match=rf"run holds {there.split('/')[0]} but no match\.json"):
+    held = "the match gate" if there == "gate/match.json" else there.split("/")[0]
+    with pytest.raises(TengenError, match=rf"run holds {held} but no match\.json"):
         play(match("a=random", "b=random"), tmp_path / "run")
     assert [file for file in (tmp_path / "run").rglob("*") if file.is_file()] == [path]
     assert path.read_text() == "of a run"

@@ -169,7 +169,7 @@ def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"".join(b"(;SZ[7]PB[%s %d];B[dd])" % (place.encode(), number) for number in range(games)))
     paths = [str(tmp_path / folder) for folder in "xyz"]
-    command = ["review", *paths, "--visits", "1", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    command = ["review", *paths, "--visits", "2", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
     for _ in range(2):
         assert main([*command, "--format", "json"]) == 0
         found = [json.loads(path.read_text())["black"] for path in (tmp_path / "out").iterdir()]
@@ -191,7 +191,8 @@ def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
 def test_problems_of_a_record_are_said_and_a_game_of_unknown_handicap_is_refused(
     text: bytes, problem: str, moves: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7]KM[0.5]" + text + (b"" if b"C[x" in text else b")"))
+    komi = b"" if b"RU" in text else b"KM[0.5]"  # of unknown rules no usual komi is known either
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7]" + komi + text + (b"" if b"C[x" in text else b")"))
     command = ["review", str(tmp_path / "a.sgf"), "--visits", "2", "--net", "zero-7x7", "--quiet"]
     assert main([*command, "--out", str(tmp_path)]) == (2 if moves is None else 0)
     assert problem in capsys.readouterr().err

@@ -71,6 +71,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "recipe.yaml").write_bytes(b"\xff\xfe\x00: [")
     with pytest.raises(RecipeError, match=r"recipe.yaml cannot be read; give another folder"):
         RunFolder(tmp_path, "supervised").check_kind()
+    (tmp_path / "manifest.json").touch()
+    with pytest.raises(RecipeError, match="is a game store"):
+        RunFolder(tmp_path, "supervised").check_kind()
     (tmp_path / "match.json").touch()
     with pytest.raises(RecipeError, match="holds a match"), RunFolder(tmp_path, "supervised").lead():
         pass

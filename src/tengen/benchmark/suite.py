@@ -23,7 +23,7 @@ from tengen.benchmark.playing import (
     pool_visits,
     visits,
 )
-from tengen.errors import MissingExtra, NetworkError
+from tengen.errors import MissingExtra, NetworkError, TengenError
 from tengen.evaluators.devices import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
@@ -181,4 +181,7 @@ def _measure_recipes(figures: Figures, recipes: Sequence[RunConfig], seconds: fl
 
     for run in recipes:
         say(f"a few steps of the recipe {run.name}")
-        figures.recipes.append(estimate(run, seconds / len(recipes)))
+        try:
+            figures.recipes.append(estimate(run, seconds / len(recipes)))
+        except TengenError as error:  # a teacher or a start that is a file of the user's
+            figures.missing.append(f"{run.name}: {error}")

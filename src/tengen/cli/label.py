@@ -10,14 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.nets import find_file, warn_of_boards
+from tengen.cli.nets import warn_of_boards
 from tengen.data.format import games_digest
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
-from tengen.errors import StoreError
+from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.playout_file import is_playout
 from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
@@ -50,7 +51,9 @@ def command(
     interruption, and labels more games where `--games` is larger. With `--add` the labels of several commands, with
     other stores or options, come into one store.
     """
-    path = find_file(teacher)
+    if is_playout(teacher):
+        raise NetworkError(f"{teacher} is a playout policy: a teacher is a network")
+    path = find_network(teacher)
     card = read_card(path)
     plan = LabelPlan(per_game, visits, vary_rules, seed)
     opened = [Store.open(store) for store in stores]

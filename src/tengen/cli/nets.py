@@ -211,9 +211,16 @@ def warn_of_boards(network: str, sizes: Collection[int]) -> None:
 
 
 def _print_list(cards: list[Card], default: str) -> None:
-    table = Table(title="Installed networks and playout policies", title_justify="left")
+    table = Table(
+        title="Installed networks and playout policies",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
     for heading in ("name", "family", "size", "boards", "top-1", "games", "hours", "int8"):
-        table.add_column(heading, justify="right" if heading in ("top-1", "games", "hours", "int8") else "left")
+        right = heading in ("top-1", "games", "hours", "int8")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
     for card in cards:
         top1 = card.metrics.get("top1")
         table.add_row(
@@ -227,6 +234,8 @@ def _print_list(cards: list[Card], default: str) -> None:
             f"{int8['speed']:g} x" if (int8 := card.metrics.get("int8")) else "",
         )
     console = Console()
+    # Names are whole in a narrow window, too, and in a pipe: other commands take them.
+    console.width = max(console.width, Console(width=1000).measure(table).maximum)
     console.print(table)
     if by_size := default_by_size():
         sizes = ", ".join(f"{path.stem} on {size}x{size}" for size, path in by_size.items())

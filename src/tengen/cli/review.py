@@ -46,7 +46,7 @@ def command(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=".sgf files, folders, archives, - for stdin")],
     out: Annotated[Path, typer.Option(help="folder of the reviews")] = Path("reviews"),
     net: Annotated[str, typer.Option(help="an installed network or a network file")] = "default",
-    visits: Annotated[int, typer.Option(min=1, help="visits of every position")] = 100,
+    visits: Annotated[int, typer.Option(min=2, help="visits of every position")] = 100,
     formats: Annotated[
         list[str] | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; repeat for more; all unless given")
     ] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,8 @@ def _ends(lengths: list[int]) -> npt.NDArray[np.int32]:
 
 def old_place(folder: Path) -> Path:
     """Where the store in `folder` waits while a new one takes its place."""
-    return folder.with_name(f".{folder.name}.old")
+    whole = Path(os.path.abspath(folder))  # `.` has no name
+    return whole.parent / f".{whole.name}.old"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Shard:
         path, digest = self._path, self._digest
         try:
             altered = digest is not None and file_digest(path) != digest
-            with pa.memory_map(str(path)) as file:
+            with pa.memory_map(os.fsencode(path)) as file:
                 reader = pa.ipc.open_file(file)
                 batch = current(reader.get_batch(0)) if reader.num_record_batches == 1 else None
             if batch is not None:

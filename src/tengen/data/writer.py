@@ -154,7 +154,11 @@ def write_shard(folder: Path, number: int, rows: pa.Table) -> dict[str, Any]:
     """Write rows of schema ROWS as shard `number` of a store; return its entry for the manifest."""
     shard = to_shard(rows)
     path = folder / f"shard-{number:05d}.arrow"
-    with write_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
+    with (
+        write_whole(path) as temporary,
+        pa.OSFile(os.fsencode(temporary), "wb") as file,
+        pa.ipc.new_file(file, SHARD) as out,
+    ):
         out.write_batch(shard)
     moves, size = int(np.asarray(shard.column("moves").offsets)[-1]), path.stat().st_size
     return {"file": path.name, "rows": shard.num_rows, "moves": moves, "bytes": size, "sha256": file_digest(path)}

@@ -10,7 +10,7 @@ from pathlib import Path
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.network_file import find_network, is_foreign, read_card
 from tengen.evaluators.raw import RawOutput, raw_outputs
 from tengen.formats import DEFAULT_PROFILE
 from tengen.game import Game
@@ -28,6 +28,9 @@ class HumanNetwork:
     """
 
     def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
+        if not is_foreign(str(path)):
+            find_network(path)  # it knows what an unknown name may mean
+            raise NetworkError(f"{path} is no human-style network: such a one is a file of KataGo")
         card = read_card(find_network(f"{path}@{DEFAULT_PROFILE}"))
         self.name = card.name.partition("@")[0]
         self.katago_format: int = card.config.get("format", 0)

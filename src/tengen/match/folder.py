@@ -139,14 +139,14 @@ class MatchFolder:
 
 
 def _foreign(folder: Path) -> str | None:
-    """The name of a file that a match would overwrite or that belongs to a run, in a folder without a match."""
+    """What a match would overwrite, or what belongs to something else, in a folder without a match."""
     if (folder / "match.json").exists():
         return None
-    for name in ("games.jsonl", "games", "report.html", "summary.json", "recipe.yaml"):
+    for name in ("games.jsonl", "games", "report.html", "summary.json", "recipe.yaml", "manifest.json"):
         path = folder / name
         if any(path.iterdir()) if path.is_dir() else path.exists():
             return name
-    return None
+    return next((f"the match {path.parent.name}" for path in sorted(folder.glob("*/match.json"))), None)
 
 
 def _read_lines(path: Path) -> dict[int, Outcome]:

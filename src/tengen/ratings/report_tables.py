@@ -194,7 +194,8 @@ def _record(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
 
 def _link(game_set: GameSet, outcome: Outcome, out: Path) -> str:
     """The address of a game's SGF relative to the folder `out`."""
-    return quote(os.path.relpath(game_set.source.resolve() / "games" / f"{outcome.index:05d}.sgf", out.resolve()))
+    path = os.path.relpath(game_set.source.resolve() / "games" / f"{outcome.index:05d}.sgf", out.resolve())
+    return quote(os.fsencode(path))
 
 
 def _cell(tally: Tally | None, one: str, other: str) -> Row | None:

@@ -105,7 +105,7 @@ def _state(review: GameReview) -> str:
     info, tree = review.tree.info, review.tree
     parts = [
         *([str(info.date)] if info.date else []),
-        f"{tree.size}x{tree.size}, komi {info.komi_or_guess:g}",
+        f"{tree.size}x{tree.size}, komi {tree.komi:g}",
         *([f"handicap {info.handicap}"] if info.handicap else []),
         f"result {info.result}",
         f"{len(review.moves)} moves",

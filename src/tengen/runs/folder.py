@@ -40,9 +40,11 @@ class RunFolder:
         return self.path / "nets" / f"{name}.onnx"
 
     def check_kind(self) -> None:
-        """Raise RecipeError when the folder holds a match or a run of another kind, which would be overwritten."""
+        """Raise RecipeError when the folder holds a match, a store or a run of another kind."""
         if (self.path / "match.json").exists():
             raise RecipeError(f"{self.path} holds a match; give another folder with --out")
+        if (self.path / "manifest.json").exists():
+            raise RecipeError(f"{self.path} is a game store; give another folder with --out")
         saved = self.saved_recipe()
         if saved is not None and (before := saved.get("kind", "supervised")) != self.kind:
             raise RecipeError(
