@@ -260,7 +260,7 @@ class ProgressBar(Callback):
         top1 = self._validation.last.get("top1")
         parts = [
             f"step {trainer.step:,}",
-            f"{self._log.rate:,.0f} positions/s",
+            *([f"{self._log.rate:,.0f} positions/s"] if self._log.rate else []),
             *([f"loss {self._log.means['policy']:.3f}"] if self._log.means else []),
             *([f"top-1 {top1.mean:.1%}"] if top1 else []),
         ]
