@@ -114,7 +114,7 @@ def test_every_device_gives_the_advice_of_the_card() -> None:
     for device in ("cpu", "onnxruntime"):
         assert temperature(load_engine("zero-7x7", device=device), 7) == 1.5
     default = load_engine("default")
-    assert [temperature(default, size) for size in (7, 9, 13)] == [1.5, 1.5, 1.0]
+    assert [temperature(default, size) for size in (7, 9, 13)] == [1.5, 1.0, 1.0]
 
 
 def test_a_setting_that_is_changed_leaves_the_rest_to_the_card_of_the_next_board() -> None:

@@ -144,10 +144,16 @@ def test_a_clock_bounds_the_search() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields, spends_all", [({}, False), ({"diversity": True}, True), ({"pass_policy": "free"}, True)]
+    "fields, spends_all",
+    [
+        ({}, True),
+        ({"search": {"lcb": False}}, False),
+        ({"search": {"lcb": False}, "diversity": True}, True),
+        ({"search": {"lcb": False}, "pass_policy": "free"}, True),
+    ],
 )
 def test_a_search_ends_once_its_best_move_is_clear(fields: dict[str, Any], spends_all: bool) -> None:
-    """Not where the visits of the second move count as well."""
+    """Where the most visited move is played, and the visits of the second move do not count as well."""
     evaluator = ScriptedEvaluator({12: 50.0})
     player = evaluator_player(PlayerSpec(player="default", visits=200, **fields), evaluator)
     game = Game(5)

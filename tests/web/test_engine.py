@@ -30,7 +30,7 @@ class Forgetful(FakeEngine):
 def test_small_boards_have_networks_of_their_own() -> None:
     engines = Engines("default")
     assert engines.network(19) == read_card(find_network("default")).name
-    assert (engines.network(7), engines.network(9)) == ("zero-7x7", "zero-9x9")
+    assert (engines.network(7), engines.network(9)) == ("zero-7x7", "distilled-9x9")
     for size in (7, 9):
         assert read_card(find_network(engines.network(size))).board_sizes == [size]
 
