@@ -20,7 +20,7 @@ class NodePool {
     void trim(void* block, std::size_t before, std::size_t after);
     // Joins free blocks that lie side by side, so that larger ones can be taken from them.
     void join_free();
-    // Takes back everything and gives up the memory: the next tree lies in it as the first one did.
+    // Takes back everything and frees the chunks, so that the next tree grows as the first one did.
     void clear();
 
     std::size_t used() const { return used_; }  // bytes in blocks that are out
