@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import katago_twin
 import numpy as np
@@ -205,7 +208,16 @@ def test_a_reader_that_goes_away_ends_the_wait() -> None:
         talk.server._write = write
         talk.send(maxVisits=ENDLESS, reportDuringSearchEvery=0.001)
         talk.server.finish()
-        assert talk.server.reader_gone.is_set()
+        assert isinstance(talk.server.failure, BrokenPipeError)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_answers_that_cannot_be_written_are_an_error() -> None:
+    query = json.dumps({**PLAIN, "maxVisits": 5})
+    command = [sys.executable, "-m", "tengen", "analysis", "--device", "uniform"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, input=query, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr.splitlines()[-1][:23]) == (2, "error: the disk is full")
 
 
 class Owning(Checksum):

@@ -78,7 +78,7 @@ def run(options: Options) -> None:
     def send(text: str) -> None:
         try:
             write(text)
-        except BrokenPipeError:
+        except OSError:
             lines.close()
             raise
 
@@ -100,6 +100,8 @@ def run(options: Options) -> None:
             server.finish()
     finally:
         server.close()
+    if server.failure is not None and not isinstance(server.failure, BrokenPipeError):
+        raise server.failure
 
 
 def _settings(options: Options) -> AnalysisSettings:
@@ -157,7 +159,8 @@ class AnalysisServer:
         self._open: list[_Request] = []
         self._lock = threading.RLock()  # of the open requests and the output
         self._idle = threading.Condition(self._lock)
-        self.reader_gone = threading.Event()
+        self.failure: OSError | None = None
+        """Why answers cannot be written any more: the reader has gone, or the disk is full."""
 
     def _cached(self, inner: BatchEvaluator, size: int) -> CachedEvaluator:
         self._caches.append(CachedEvaluator(inner, size))
@@ -186,9 +189,9 @@ class AnalysisServer:
                 self._send({"id": fields["id"], "error": "the fields are nested too deeply"})
 
     def finish(self) -> None:
-        """Wait until all queries are answered, or until the reader of the answers has gone."""
+        """Wait until all queries are answered, or until answers cannot be written."""
         with self._idle:
-            while self._open and not self.reader_gone.is_set():
+            while self._open and self.failure is None:
                 self._idle.wait(0.5)
 
     def close(self) -> None:
@@ -348,11 +351,13 @@ class AnalysisServer:
             logger.warning("response: %s", text)
         elif ("error" in fields or "warning" in fields) and self.settings.front.get("logErrorsAndWarnings", True):
             logger.warning("%s", text)
-        try:
-            with self._lock:
+        with self._lock:
+            if self.failure is not None:  # the rest of a line may be missing
+                return
+            try:
                 self._write(text + "\n")
-        except BrokenPipeError:
-            self.reader_gone.set()
+            except OSError as error:
+                self.failure = error
 
 
 def _failure(request: _Request, error: Exception) -> Fields:
