@@ -130,6 +130,16 @@ def test_the_language_shows_an_encoding_that_is_not_declared(charset: str, white
     assert (info.white, info.black, info.event, len(game.moves)) == (white, black, event, 3)
 
 
+@pytest.mark.parametrize("charset", ["raw_unicode_escape", "unicode_escape", "Unicode-Escape"])
+def test_escapes_of_python_are_no_character_set(charset: str) -> None:
+    """They would make half of a surrogate pair, which no text in UTF-8 can hold."""
+    text = f"(;GM[1]SZ[9]CA[{charset}]PB[\\ud800 é\\]];B[aa];W[bb])".encode("latin-1")
+    assert len(read_game(text)[0].moves) == 2 and len(list(split_trees(io.BytesIO(text)))) == 1
+    tree = read_tree(text)
+    tree.root.comment = "é"
+    assert read_tree(write_tree(tree)).info.black == tree.info.black == "ud800 é]"
+
+
 def test_a_tree_of_undeclared_gbk_ends_at_its_own_bracket() -> None:
     """Second bytes of characters are brackets and escapes."""
     game = "(;GM[1]SZ[9]PB[古力]PW[李昌镐]EV[刓 春兰杯世界围棋锦标赛];B[ee]C[刓乗 (黑中盘胜 媇];W[dd])"

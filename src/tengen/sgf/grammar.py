@@ -214,7 +214,7 @@ def without_half_brackets(data: bytes) -> bytes:
     if not _HALF_BRACKET.search(data):
         return data
     charset = _charset_of(data)
-    return data if charset == "utf-8" else data.decode(charset, "replace").encode()
+    return data if charset == "utf-8" else data.decode(charset, "replace").encode("utf-8", "replace")
 
 
 def has_lost_names(line: Sequence[Properties]) -> bool:

@@ -481,7 +481,8 @@ class GameTree:
         if self.charset != "utf-8":
             for node in self._nodes.values():
                 for name, values in node.properties.items():
-                    node.properties[name] = [value.decode(self.charset, "replace").encode() for value in values]
+                    texts = [value.decode(self.charset, "replace") for value in values]
+                    node.properties[name] = [text.encode("utf-8", "replace") for text in texts]
             self.charset = "utf-8"
         if declared_charset(self.root.properties).lower() != "utf-8":
             self.root.properties["CA"] = [b"UTF-8"]

@@ -74,9 +74,14 @@ def guess_charset(data: bytes, declared: str = "") -> str:
     return max(weights, key=lambda name: weights[name])
 
 
+_NO_CHARSETS = ("raw-unicode-escape", "unicode-escape")
+
+
 def _decodes(data: bytes, charset: str) -> bool:
     try:
-        codecs.lookup(charset)
+        # Escapes of Python, which make characters that no file can hold.
+        if codecs.lookup(charset).name in _NO_CHARSETS:
+            return False
         return isinstance(data.decode(charset), str)
     except (LookupError, ValueError):
         return False
