@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import lzma
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -350,6 +351,13 @@ def test_results(text: str, zi: bool, expected: Result) -> None:
 )
 def test_ranks(text: str, expected: str) -> None:
     assert rank(text) == expected
+
+
+def test_a_long_value_is_read_in_no_time() -> None:
+    """Its beginning alone; the pattern of ranks took seconds for these blanks."""
+    start = time.process_time()
+    assert rank("p" + 100_000 * " " + "x") == "" and rank("5k" + 100_000 * " ") == "5k"
+    assert time.process_time() - start < 1
 
 
 def test_ranks_have_an_order() -> None:

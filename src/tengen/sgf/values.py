@@ -87,6 +87,8 @@ def _decodes(data: bytes, charset: str) -> bool:
         return False
 
 
+_LONGEST = 100  # characters of a rank, date, komi or result that are read: the patterns take quadratic time
+
 _RANK = re.compile(r"([Pp]?)\s*(\d{1,2})\s*([a-z]+|段|级|級|단|급)?\s*(pro|p\b)?", re.IGNORECASE)
 _NUMERALS = str.maketrans("一二三四五六七八九初", "1234567891")
 _KYU = ("k", "级", "級", "급")
@@ -94,7 +96,7 @@ _KYU = ("k", "级", "級", "급")
 
 def rank(text: str) -> str:
     """A rank as `9d`, `2p` or `5k`; empty where there is none. `P2段` of the Fox server is `2p`."""
-    found = _RANK.search(text.translate(_NUMERALS))
+    found = _RANK.search(text[:_LONGEST].translate(_NUMERALS))
     if not found or not found[3]:
         return ""
     number, unit = int(found[2]), found[3].lower()
@@ -123,7 +125,7 @@ def date(text: str) -> datetime.date | None:
 
     None where there is no date, and for 1970-01-01, the date of a clock that was never set.
     """
-    found = _DATE.search(text)
+    found = _DATE.search(text[:_LONGEST])
     if not found:
         return None
     try:
@@ -164,7 +166,6 @@ def unknown_rules(text: str) -> str:
     return "" if plain.lower() in _NOTHING or rules(plain) else plain
 
 
-_LONGEST = 100  # characters of a komi or a result that are read
 _MAX_KOMI = 1000
 _ZI_KOMI = (2.75, 3.25, 3.75)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
