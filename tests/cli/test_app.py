@@ -265,6 +265,13 @@ def test_a_missing_extra_says_what_to_install(
     assert "pip install 'tengen[train]'" in one_line(capsys.readouterr().err)
 
 
+def test_a_path_is_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "s[" / "x]"
+    assert app.main(["import", str(GAMES), "--out", str(store), "--sample", "5", "--quiet"]) == 0
+    assert app.main(["stats", str(store)]) == 0
+    assert "s[/x]" in capsys.readouterr().out
+
+
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def command() -> None:
         raise KeyError("a bug")

@@ -82,7 +82,8 @@ def test_a_report_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_data_on_the_way_out_do_not_keep_the_files_from_being_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    match, ratings, out = write_match(tmp_path / "m", series("a", "b", 3, 1)), tmp_path / "r.csv", tmp_path / "out"
+    match, ratings = write_match(tmp_path / "m", series("a", "b", 3, 1)), tmp_path / "r.csv"
+    out = tmp_path / "out[" / "x]"  # no markup of Rich
     assert main(["rate", str(match), "--json", "-", "--csv", str(ratings), "--report", str(out)]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["sizes"][0]["games"] == 4 and "report:" in printed.err

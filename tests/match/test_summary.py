@@ -80,6 +80,11 @@ def test_the_display_of_a_tournament_is_a_table() -> None:
     assert [row[0] for row in rows if row and row[0] in ("one", "two", "three")][-3:] == ["two", "three", "one"]
 
 
+def test_names_of_players_are_no_markup() -> None:
+    three = MatchSettings.of("one=random", "[b]=random", "three=random", games=2)
+    assert "\n[b]  " in shown(three, [], terminal=True)
+
+
 def test_pairings_that_are_not_known_within_the_points_are_listed() -> None:
     settings = MatchSettings.of("one=random", "two=random", games=60, within=20)
     assert "score known within 20 points: 1 of 1 pairings" in report(summarize(settings, GAMES * 10))

@@ -162,6 +162,14 @@ def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pyte
     assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
 
 
+def test_names_of_players_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7]PB[a [/b\\] c]PW[[i\\]];B[dd];W[cc])")
+    command = ["review", str(tmp_path / "a.sgf"), "--visits", "2", "--net", "zero-7x7", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert "a [/b] c" in told and "[i]" in told
+
+
 def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
     """Also where the name that is made for one game is that of another; the names do not depend on what is there."""
     for place, games in {"x/a": 1, "y/a": 2, "z/a-2": 1, "z/a-2-2": 1}.items():

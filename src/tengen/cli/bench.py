@@ -131,7 +131,7 @@ def _print_machine(machine: Machine, console: Console) -> None:
 
 def _show(console: Console, title: str, table: Table) -> None:
     """The title on a line of its own: a table would break it at its width."""
-    console.print(f"[bold]{title}[/bold]", highlight=False)
+    console.print(Text(title, "bold"))
     console.print(table)
     console.print()
 
@@ -155,7 +155,7 @@ def _evaluations(rows: list[Evaluations]) -> Table:
         sizes = [size for size in SIZES if (network, size, BATCHES[0]) in rates]
         for size in sizes:
             figures = [_number(rates[network, size, batch]) for batch in BATCHES]
-            table.add_row(network if size == sizes[0] else "", _board(size), *figures)
+            table.add_row(Text(network if size == sizes[0] else ""), _board(size), *figures)
     return table
 
 
@@ -178,10 +178,10 @@ def _visits(rows: list[Visits]) -> Table:
     table = _table("player", "board", "", "visits/s", "a move", left=3)
     for row in rows:
         if row.games > 1:
-            table.add_row(row.player, _board(row.size), f"{row.games} games at once", _number(row.rate), "")
+            table.add_row(Text(row.player), _board(row.size), f"{row.games} games at once", _number(row.rate), "")
         else:
             a_move = f"{row.a_move:,} in {_duration(row.a_move / row.rate)}"
-            table.add_row(row.player, _board(row.size), "one game", _number(row.rate), a_move)
+            table.add_row(Text(row.player), _board(row.size), "one game", _number(row.rate), a_move)
     return table
 
 
@@ -217,7 +217,7 @@ def _print_training(encoding: Encoding | None, recipes: list[Estimate], console:
     table = _table(*headings, left=2)
     for row in recipes:
         total, took = f"{row.positions / 1e6:,.2f} M", _duration(row.seconds)
-        table.add_row(row.recipe, row.network, _number(row.rate), _duration(row.step_seconds), total, took)
+        table.add_row(Text(row.recipe), Text(row.network), _number(row.rate), _duration(row.step_seconds), total, took)
     _show(console, "training by recipe", table)
     for row in recipes:
         console.print(Text(_how_measured(row), "dim"), soft_wrap=True)

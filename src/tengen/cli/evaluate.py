@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 import numpy as np
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tengen.cli.nets import find_file
@@ -88,7 +89,7 @@ def _judge_network(
         chosen.policy_optimism = RAW_OPTIMISM
     planes = chosen.plane_set
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
-    with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
+    with Console(stderr=True).status(f"judging {escape(evaluator.name)} on {sampler.games:,} games"):
         return evaluator.name, measure(evaluator, sampler, positions)
 
 
@@ -141,7 +142,7 @@ def _judge_playout(
 
     path = find_playout(name)
     sampler = games.sampler(batch_size=batch, seed=seed, one_per_game=not every)
-    with Console(stderr=True).status(f"judging {path.stem} on {sampler.games:,} games"):
+    with Console(stderr=True).status(f"judging {escape(path.stem)} on {sampler.games:,} games"):
         return path.stem, judge_playout(path, sampler, positions)
 
 
@@ -161,7 +162,7 @@ def _as_json(name: str, judgement: PredictionResults) -> dict[str, object]:
 
 def _print(name: str, judgement: PredictionResults) -> None:
     console = Console()
-    figures = Table(title=f"{name}: {len(judgement):,} positions", title_justify="left")
+    figures = Table(title=f"{escape(name)}: {len(judgement):,} positions", title_justify="left")
     figures.add_column("figure")
     figures.add_column("mean", justify="right")
     figures.add_column("95% interval", justify="right")

@@ -69,7 +69,7 @@ def command(
         _write_csv(csv_file, found)
     if report is not None:
         title = ", ".join(folder.resolve().name for folder in folders)
-        console.print(f"report: {write_pool_report(pool, found, report, title)}", soft_wrap=True)
+        console.print(f"report: {write_pool_report(pool, found, report, title)}", markup=False, soft_wrap=True)
 
 
 def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:

@@ -14,6 +14,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
@@ -228,7 +229,7 @@ def _write(found: GameReview, files: dict[str, Path]) -> None:
 
 def _table(name: str, found: GameReview) -> Table:
     info = found.tree.info
-    table = Table(title=f"{name}: {len(found.moves)} moves", title_justify="left")
+    table = Table(title=f"{escape(name)}: {len(found.moves)} moves", title_justify="left")
     for heading in ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves"):
         table.add_column(heading, justify="left" if heading in ("player", "worst moves") else "right")
     for color, player in enumerate((info.black or "Black", info.white or "White")):
@@ -237,5 +238,5 @@ def _table(name: str, found: GameReview) -> Table:
             continue
         worst = [f"{move.number} ({cost_text(move)})" for move in found.mistakes(color, 3)]
         shares = [f"{share:.0%}" for share in (summary.top5, summary.best)]
-        table.add_row(player, summary.loss_text, *shares, str(summary.bad), ", ".join(worst) or "-")
+        table.add_row(escape(player), summary.loss_text, *shares, str(summary.bad), ", ".join(worst) or "-")
     return table

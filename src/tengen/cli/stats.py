@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.columns import Columns
 from rich.console import Console
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from tengen.data.stats import LENGTH_STEP, StoreStats, collect
 from tengen.data.store import Store
@@ -46,8 +48,8 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
         ("with visits (self-play)", _share(stats.with_visits, stats.games)),
         ("on disk", f"{stats.bytes / 1e6:,.1f} MB, {stats.bytes_a_game:,.0f} bytes a game"),
     ):
-        facts.add_row(name, f"[bold]{value}[/bold]")
-    console.print(Panel(facts, title=str(path), title_align="left", expand=False))
+        facts.add_row(name, Text(value, "bold"))
+    console.print(Panel(facts, title=escape(str(path)), title_align="left", expand=False))
     if not stats.games:
         return
     lengths = {f"{start}-{start + LENGTH_STEP - 1}": n for start, n in sorted(stats.lengths.items())}
@@ -81,7 +83,7 @@ def _table(title: str, counts: Mapping[Any, int]) -> Table:
         table.add_column(justify=justify, style=style, no_wrap=True)  # type: ignore[arg-type]
     for name, count in rows:
         bar = "█" * round(_BAR * count / largest) or "▏"
-        table.add_row(name, f"{bar:<{_BAR}}", f"{count:,}", f"{100 * count / total:.1f}%")
+        table.add_row(escape(name), f"{bar:<{_BAR}}", f"{count:,}", f"{100 * count / total:.1f}%")
     return table
 
 

@@ -91,22 +91,22 @@ def command(
 
         with Cluster(cluster, place_of(run)) as joined, report_interruption(folder):
             path = train_on(joined, run, folder, show_progress=not quiet)
-        console.print(f"network: {path}\nreport: {folder / 'report.html'}")
+        console.print(f"network: {path}\nreport: {folder / 'report.html'}", markup=False)
         return
 
     from tengen.training.supervised import train
 
     def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
-        console.print(f"run {folder}: {config}")
+        console.print(f"run {folder}: {config}", markup=False)
         if derived := config.derived():
             console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
         console.print(_cost(trainer, config.plane_set))
         if begun is not None:
-            console.print(str(begun))
+            console.print(str(begun), markup=False)
 
     with report_interruption(folder):
         path = train(run, folder, show_progress=not quiet, on_start=describe)
-    console.print(f"network: {path}\nreport: {folder / 'report.html'}")
+    console.print(f"network: {path}\nreport: {folder / 'report.html'}", markup=False)
 
 
 def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
@@ -156,4 +156,4 @@ def _train_linear(run: LinearRun, folder: Path, quiet: bool) -> None:
 
     with report_interruption(folder):
         path = train_linear(run, folder, show_progress=not quiet)
-    Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")
+    Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}", markup=False)

@@ -48,7 +48,9 @@ def command(
     else:
         path = _policy_gradient(recipe, settings or [], out, quiet)
     if path is not None:
-        Console(stderr=True).print(f"network: {path}\nreport: {path.parent.parent / 'report.html'}", soft_wrap=True)
+        Console(stderr=True).print(
+            f"network: {path}\nreport: {path.parent.parent / 'report.html'}", markup=False, soft_wrap=True
+        )
 
 
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluster: str, quiet: bool) -> Path | None:

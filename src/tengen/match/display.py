@@ -71,7 +71,7 @@ class Display(LiveDisplay):
         tallies = {name: tally(games_of(self._outcomes, name), name) for name in names}
         for name, whole in sorted(tallies.items(), key=lambda item: -item[1].score):
             low, high = (f"{end:.1%}" for end in whole.interval())
-            table.add_row(name, str(whole.games), f"{whole.points:g}", f"{whole.score:.1%}", f"{low} to {high}")
+            table.add_row(Text(name), str(whole.games), f"{whole.points:g}", f"{whole.score:.1%}", f"{low} to {high}")
         return table
 
     def _progress(self) -> str:
