@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -114,6 +116,17 @@ def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) ->
         warnings.simplefilter("error")
         assert main(["rate", str(match), "--report", str(tmp_path / "out")]) == 0
     assert ">辜梓豪<" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text")
+def test_names_that_are_no_utf_8_are_written_by_their_codes(tmp_path: Path) -> None:
+    folder, player = tmp_path / os.fsdecode(b"m\xff"), os.fsdecode(b"net \xff")
+    test = {"elo0": 0, "elo1": 50, "alpha": 0.05, "beta": 0.05}
+    write_match(folder, series(player, "b", 3, 1), sprt=test, kind="head-to-head")
+    files = [word for kind in ("json", "csv", "report") for word in (f"--{kind}", str(tmp_path / kind))]
+    assert main(["rate", str(folder), *files]) == 0
+    for name in ("json", "csv", "report/report.html", "report/games.csv"):
+        assert r"net \udcff" in (tmp_path / name).read_text(), name
 
 
 def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None:

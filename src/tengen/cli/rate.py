@@ -64,7 +64,7 @@ def command(
     for one in [] if is_data else found:
         _print(one, console)
     if json_file is not None and not is_data:
-        json_file.write_text(_json(found) + "\n", encoding="utf-8")
+        json_file.write_text(_json(found) + "\n", encoding="utf-8", errors="backslashreplace")
     if csv_file is not None:
         _write_csv(csv_file, found)
     if report is not None:
@@ -127,7 +127,7 @@ def _json(found: Sequence[Standings]) -> str:
 
 def _write_csv(path: Path, found: Sequence[Standings]) -> None:
     rows = [{"size": one.size, "anchor": one.ratings.anchor, **row} for one in found for row in one.rows()]
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)

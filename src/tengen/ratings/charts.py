@@ -211,7 +211,13 @@ def sequential_test(axes: Axes, test: Sprt, scores: Sequence[float]) -> None:
 
 def shortened(name: str, limit: int = 40) -> str:
     """A name that fits next to a chart."""
+    name = drawable(name)
     return name if len(name) <= limit else f"{name[: limit - 1].rstrip()}…"
+
+
+def drawable(text: str) -> str:
+    """Text without bytes of file names that are no UTF-8, which matplotlib refuses: `\\udcff` stands for them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _by_player(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:

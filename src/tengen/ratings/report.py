@@ -49,6 +49,7 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
     Games of a pool on boards of other sizes are left out.
     """
     out.mkdir(parents=True, exist_ok=True)
+    title = charts.drawable(title)
     sizes = {one.size for one in found}
     pool = replace(pool, game_sets=tuple(game_set for game_set in pool.game_sets if game_set.terms.size in sizes))
     path = write_page(
@@ -108,7 +109,7 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
         ],
         "test_plots": [
             plot(
-                f"Log likelihood ratio, {game_set.source.resolve().name}",
+                f"Log likelihood ratio, {charts.drawable(game_set.source.resolve().name)}",
                 "pairs of games",
                 partial(charts.sequential_test, test=test, scores=scores),
                 left=0.12,
@@ -239,7 +240,10 @@ def _about(pool: Pool) -> list[tuple[str, str]]:
 def write_games(pool: Pool, path: Path) -> None:
     """Write games.csv: a row for each game with a known outcome, with its rules, komi and size."""
     rows = [_row(game_set, outcome) for game_set, outcome in pool.outcomes]
-    with write_whole(path, shared=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+    with (
+        write_whole(path, shared=True) as temporary,
+        temporary.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file,
+    ):
         writer = csv.DictWriter(file, list(rows[0]) if rows else ["game"])
         writer.writeheader()
         writer.writerows(rows)
