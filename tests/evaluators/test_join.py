@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 pytest.importorskip("torch", reason="networks are made with the extra [train]")
@@ -12,7 +13,7 @@ from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.join import join
+from tengen.evaluators.join import _BEGINNINGS, join
 from tengen.evaluators.network_file import Card, read_card
 from tengen.game import Game
 from tengen.networks import build, parse_config
@@ -67,3 +68,36 @@ def test_networks_that_do_not_fit_are_refused(files: tuple[Path, Path], tmp_path
     with pytest.raises(NetworkError, match="no board size suits both"):
         join(write(tmp_path, "alphago-policy-128", (9,), convs=CONVS), value, tmp_path / "joined.onnx")
     assert not (tmp_path / "joined.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        ("bakago39", "bakago39-bug"),
+        ("darkforest25", "darkforest12"),
+        ("darkforest12", "betago7"),
+        ("katago-v3", "katago-v4"),
+        ("katago-v7", "katago-v7-suicide"),
+    ],
+)
+def test_planes_of_the_same_names_may_be_others(
+    files: tuple[Path, Path], sets: tuple[str, str], tmp_path: Path
+) -> None:
+    paths = [tmp_path / f"{name}.onnx" for name in sets]
+    for path, name in zip(paths, sets, strict=True):
+        model, card = onnx.load(files[1]), read_card(files[1]).model_copy(update={"plane_set": name})
+        onnx.helper.set_model_props(model, card.metadata())
+        onnx.save(model, path)
+    for policy, value in (paths, paths[::-1]):
+        with pytest.raises(NetworkError, match=r"do not fit: they must be the same, or alphago49 and alphago48 or"):
+            join(policy, value, tmp_path / "joined.onnx")
+
+
+@pytest.mark.parametrize(("long", "short"), _BEGINNINGS.items())
+def test_plane_sets_begin_with_those_that_they_are_said_to_begin_with(long: str, short: str) -> None:
+    random, game, games = np.random.default_rng(0), Game(7), []
+    while len(games) < 60 and not game.is_over:
+        games.append(game.play(int(random.choice(game.legal_points() or [49]))).copy())
+    (planes, scalars, _), (first, all_scalars, _) = (plane_set(name).encode_games(games) for name in (long, short))
+    assert planes.shape[1] > first.shape[1]
+    assert np.array_equal(planes[:, : first.shape[1]], first) and np.array_equal(scalars, all_scalars)

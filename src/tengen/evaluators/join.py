@@ -10,19 +10,29 @@ import onnx
 from onnx import compose, helper
 
 import tengen
-from tengen.data.planes import plane_set
 from tengen.disk import write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators.file_evaluator import INPUTS, OUTPUTS
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 
+_BEGINNINGS = {
+    "alphago49": "alphago48",
+    "darkforest21": "darkforest12",
+    "deepgo8": "betago7",
+    "elf18": "agz17",
+    "golois31": "golois21",
+}
+"""Plane sets that are another one and further planes. Planes of one name need not be the same: the ages of
+`bakago39-bug`, the areas of `katago-v4` and the ko of `darkforest12` differ from those of `bakago39`, `katago-v3` and
+`betago7`."""
+
 
 def join(policy: Path, value: Path, target: Path) -> Card:
     """Write a network file with the policy of one network and all other outputs of a second one; returns its card.
 
-    One plane set must begin with the planes and scalars of the other; the joined network reads the longer one
-    (`alphago49`, that of AlphaGo's value network, is `alphago48` and one plane more). Raises NetworkError where the
-    plane sets or board sizes do not fit, or the second network has no value.
+    Both read one plane set, or one of them a longer one that begins with that of the other, which the joined network
+    reads (`alphago49`, that of AlphaGo's value network, is `alphago48` and one plane more). Raises NetworkError where
+    the plane sets or board sizes do not fit, or the second network has no value.
     """
     cards = [read_card(policy), read_card(value)]
     models = [_prefixed(policy, "policy/"), _prefixed(value, "value/")]
@@ -40,8 +50,8 @@ def join(policy: Path, value: Path, target: Path) -> Card:
     wide = 0 if _begins_with(cards[0].plane_set, cards[1].plane_set) else 1
     if not _begins_with(cards[wide].plane_set, cards[1 - wide].plane_set):
         raise NetworkError(
-            f"plane sets {cards[0].plane_set!r} of {policy} and {cards[1].plane_set!r} of {value} do not fit: one must "
-            f"begin with all planes of the other"
+            f"plane sets {cards[0].plane_set!r} of {policy} and {cards[1].plane_set!r} of {value} do not fit: they "
+            f"must be the same, or {' or '.join(f'{long} and {short}' for long, short in _BEGINNINGS.items())}"
         )
     card = Card(
         name=target.stem,
@@ -77,11 +87,7 @@ def _prefixed(path: Path, prefix: str) -> onnx.ModelProto:
 
 def _begins_with(name: str, other: str) -> bool:
     """Whether the planes and scalars of one plane set begin with those of another."""
-    long, short = plane_set(name), plane_set(other)
-    return all(
-        list(mine[: len(its)]) == list(its)
-        for mine, its in ((long.planes, short.planes), (long.scalars, short.scalars))
-    )
+    return other in (name, _BEGINNINGS.get(name))
 
 
 def _outputs(model: onnx.ModelProto, prefix: str) -> list[str]:
