@@ -64,6 +64,8 @@ def test_the_last_settings_fill_the_dialog() -> None:
     sides = (Side("level-3"), Side("own", "zero-9x9", 2.5, "seconds"), Side("auto"))
     last = asdict(Form(Mode.WATCH, 0, 7, 2, sides, "japanese", 0.5, 2, "quick"))
     assert asdict(form().restored(json.loads(json.dumps(last)), KNOWN)) == last
+    text = json.dumps(last | {"komi": 7, "other": 9.0})  # a browser writes 7.0 as 7
+    assert asdict(form().restored(json.loads(text), KNOWN)) == last | {"komi": 7, "other": 9}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,9 @@ def test_the_last_settings_fill_the_dialog() -> None:
         {"sides": [asdict(Side()) | {"network": 3}] * 3},
         {"rules": "<b>"},
         {"komi": 1e9},
+        {"komi": 10**400},
+        {"komi": True},
+        {"other": float("inf"), "size": 0},
         {"handicap": True},
         {"clock": "never"},
         {"size": []},

@@ -84,13 +84,17 @@ class Form:
         """The fields as a browser remembers them; these fields where that makes no sense."""
         known = {field.name: values[field.name] for field in fields(self) if field.name in values}
         known["sides"] = restored_sides(self.sides, values.get("sides"), choices)
-        if any(type(value) is not type(getattr(self, name)) for name, value in known.items() if name != "mode"):
+
+        def kind(name: str, value: Any) -> type:  # a browser keeps 7.0 as 7
+            return float if name in ("other", "komi") and type(value) is int else type(value)
+
+        if any(kind(*item) is not kind(item[0], getattr(self, item[0])) for item in known.items() if item[0] != "mode"):
             return self
         try:
             made = replace(self, **known)
             made.mode = Mode(made.mode)
             made.settings(choices)
-        except (TengenError, ValueError, KeyError, TypeError):
+        except (TengenError, ValueError, KeyError, TypeError, OverflowError):
             return self
         return made if made.size in SIZES and made.color in COLORS and made.rules in RULES else self
 
