@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import katago_twin
 import numpy as np
 import onnx
 import pytest
@@ -14,7 +15,7 @@ from tengen.engine import Engine, Limits
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.join import _BEGINNINGS, join
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.game import Game
 from tengen.networks import build, parse_config
 from tengen.networks.export import export
@@ -57,6 +58,22 @@ def test_the_joined_network_gives_the_policy_of_one_and_the_value_of_the_other(
     engine = Engine(load_evaluator(tmp_path / "alphago.onnx"), limits=Limits(visits=4))
     engine.set_position(game)
     assert game.is_legal(engine.think().move)
+
+
+def test_networks_of_other_versions_of_the_operators_are_joined(tmp_path: Path) -> None:
+    """KataGo's have a newer one than ours. The optimistic policy goes with the policy, and one board size with both."""
+    ours = write(tmp_path, "alphago-value", plane_set="katago-v7", convs=CONVS)
+    katago = find_network(katago_twin.written(tmp_path / "tiny.txt", metadata=False))
+    versions = [onnx.load(path).opset_import[0].version for path in (ours, katago)]
+    assert versions[0] < versions[1]
+    games = [Game(19), Game(19).play("Q16")]
+    alone = {path: load_evaluator(path, "onnxruntime").evaluate(games) for path in (ours, katago)}
+    for policy, value in ((ours, katago), (katago, ours)):
+        join(policy, value, tmp_path / "joined.onnx")
+        assert onnx.load(tmp_path / "joined.onnx").opset_import[0].version == versions[1]
+        joined = load_evaluator(tmp_path / "joined.onnx", "onnxruntime").evaluate(games)
+        np.testing.assert_allclose(joined.value, alone[value].value, atol=1e-5)
+        np.testing.assert_allclose(joined.policy, alone[policy].policy, atol=1e-5)
 
 
 def test_networks_that_do_not_fit_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import onnx
-from onnx import compose, helper
+from onnx import compose, helper, version_converter
 
 import tengen
 from tengen.disk import write_whole
@@ -35,10 +36,15 @@ def join(policy: Path, value: Path, target: Path) -> Card:
     the plane sets or board sizes do not fit, or the second network has no value.
     """
     cards = [read_card(policy), read_card(value)]
-    models = [_prefixed(policy, "policy/"), _prefixed(value, "value/")]
+    loaded = [load_onnx(policy), load_onnx(value)]
+    opset = max(map(_opset, loaded))
+    models = [
+        _prefixed(_converted(model, opset, path), prefix, path)
+        for model, prefix, path in zip(loaded, ("policy/", "value/"), (policy, value), strict=True)
+    ]
     chosen = [
-        [name for name in _outputs(models[0], "policy/") if name == "policy"],
-        [name for name in _outputs(models[1], "value/") if name != "policy"],
+        [name for name in _outputs(models[0], "policy/") if name.startswith("policy")],
+        [name for name in _outputs(models[1], "value/") if not name.startswith("policy")],
     ]
     if "value" not in chosen[1]:
         raise NetworkError(f"{value} has no value, it cannot be the second network: give the policy network first")
@@ -77,8 +83,25 @@ def join(policy: Path, value: Path, target: Path) -> Card:
     return card
 
 
-def _prefixed(path: Path, prefix: str) -> onnx.ModelProto:
-    model = load_onnx(path)
+def _opset(model: onnx.ModelProto) -> int:
+    """The version of ONNX's own operators that a network uses."""
+    return max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+
+
+def _converted(model: onnx.ModelProto, opset: int, path: Path) -> onnx.ModelProto:
+    """The network with this version of the operators: KataGo's networks use another one than ours."""
+    if _opset(model) == opset:
+        return model
+    try:
+        return version_converter.convert_version(model, opset)
+    except Exception as error:  # of an operator that has no equal; the classes share no base of their own
+        raise NetworkError(
+            f"{path} cannot be joined: its operators have version {_opset(model)}, those of the other network {opset}, "
+            f"and ONNX cannot convert them: {' '.join(str(error).split())[:200]}"
+        ) from error
+
+
+def _prefixed(model: onnx.ModelProto, prefix: str, path: Path) -> onnx.ModelProto:
     try:
         return compose.add_prefix(model, prefix)
     except Exception as error:  # of a name that is no text
@@ -120,13 +143,23 @@ def _merged(models: Sequence[onnx.ModelProto], chosen: Sequence[Sequence[str]], 
                 nodes.append(helper.make_node("Identity", [port.name], [name]))
                 outputs.append(_renamed(port, name))
     inputs = [_renamed(ports[name], name) for name in INPUTS]
+    others = {port.name.removeprefix(prefixes[1 - wide]): port for port in models[1 - wide].graph.input}
+    for port in inputs:  # of one board size where either network has one size
+        for mine, its in zip(_dimensions(port), _dimensions(others[port.name]), strict=True):
+            if its.dim_value and not mine.dim_value:
+                mine.dim_value = its.dim_value
     graph = helper.make_graph(nodes, "joined", inputs, outputs, weights)
+    # Both have the same version of ONNX's own operators.
     versions = {entry.domain: max(entry.version, 0) for model in models for entry in model.opset_import}
     return helper.make_model(
         graph,
         opset_imports=[helper.make_opsetid(domain, version) for domain, version in versions.items()],
         ir_version=max(model.ir_version for model in models),
     )
+
+
+def _dimensions(port: onnx.ValueInfoProto) -> Sequence[Any]:
+    return port.type.tensor_type.shape.dim  # type: ignore[no-any-return]
 
 
 def _renamed(port: onnx.ValueInfoProto, name: str) -> onnx.ValueInfoProto:
