@@ -52,6 +52,14 @@ def test_conversions_of_earlier_versions_are_removed(plain: Path) -> None:
     assert [path.name for path in others if not path.exists()] == names[:6]
 
 
+def test_a_damaged_conversion_is_made_again(plain: Path) -> None:
+    found = find_network(plain)
+    whole = found.read_bytes()
+    for damaged in (whole[:-100], whole.replace(b"tiny-v15", b"tiny-v16"), b""):
+        found.write_bytes(damaged)
+        assert find_network(plain) == found and found.read_bytes() == whole
+
+
 def test_a_profile_follows_the_name(tmp_path: Path) -> None:
     human = katago_twin.written(tmp_path / "human.txt", metadata=True)
     game = Game(9).play("D4")

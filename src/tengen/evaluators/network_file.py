@@ -205,9 +205,9 @@ def converted_network(path: Path, profile: str = "") -> Path:
     folder = cache_folder("networks") or _own_folder()
     stem = f"{digest[:32]}{profile and '-'}{profile}"
     converted = folder / f"{stem}-{GRAPH_VERSION}{SUFFIX}"
-    if not converted.is_file():
+    if sealed(converted) is not Integrity.INTACT:
         with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
-            if not converted.is_file():
+            if sealed(converted) is not Integrity.INTACT:  # missing, or damaged since
                 convert(path, converted, profile)
                 _remove_older(folder, stem, GRAPH_VERSION)
     return converted
