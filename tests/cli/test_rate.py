@@ -99,6 +99,33 @@ def test_games_that_are_named_twice_count_once(tmp_path: Path, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out)["sizes"][0]["games"] == 4
 
 
+def test_the_default_anchor_does_not_depend_on_the_order_of_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = ("ab", "cd", "ef", "gh")
+    folders = [str(write_match(tmp_path / name, series(*name, 3, 3))) for name in pairs]  # type: ignore[misc]
+    for words in (folders, folders[::-1]):
+        assert main(["rate", *words, "--json", "-"]) == 0
+        assert json.loads(capsys.readouterr().out)["sizes"][0]["anchor"] == "a"
+
+
+def test_records_beside_matches_are_left_out_with_a_note_unless_they_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    info = SgfInfo(black="a", white="b", komi=0.5, rules="chinese", result=Result(0, None, "resign"))
+    write_match(tmp_path / "m", series("a", "b", 3, 1))
+    for name in ("1.sgf", "more/2.sgf", "more/3.SGF"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(write_game(Game(5, "chinese", 0.5).play(0), info))
+    notes = []
+    for more in ([], ["more"], ["more", "1.sgf"]):
+        assert main(["rate", str(tmp_path), *(str(tmp_path / name) for name in more), "--json", "-"]) == 0
+        (one,) = json.loads(capsys.readouterr().out)["sizes"]
+        notes.append((one["games"], [text.split(": ")[1] for text in one["warnings"] if "beside" in text]))
+    left_out = "the SGF files beside its matches are left out ({}, such as 1.sgf); name them or their folder too"
+    assert notes == [(4, [left_out.format(3)]), (6, [left_out.format(1)]), (7, [])]
+
+
 def test_copies_of_a_record_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for i in range(6):
         (tmp_path / f"{i}.sgf").write_bytes((DATA / "fox-duplicate-1.sgf").read_bytes())

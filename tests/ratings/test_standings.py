@@ -33,6 +33,7 @@ def test_the_anchor_is_gnu_go_10_or_the_player_with_most_games() -> None:
 def test_games_are_counted_by_player_color_and_pairing() -> None:
     found = standings(pool(Score("a", "b", 6, 1, 3), Score("b", "a", 4, 0, 6), Score("c", "b", 1, 0, 9)), 9, "b")
     assert found.players == ["a", "b", "c"]
+    assert [(row["as_black"], row["as_white"]) for row in found.rows()][2] == (0.1, None), "c never had White"
     assert found.games == 30
     assert found.by_color["a"] == (Tally(6, 1, 3), Tally(6, 0, 4))
     assert found.by_color["c"] == (Tally(1, 0, 9), Tally())

@@ -78,15 +78,22 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     Raises TengenError for one that holds no games.
     """
     from tengen.errors import RecipeError, SgfError
-    from tengen.ratings.pool import Pool, matches_in, sgf_games
+    from tengen.ratings.pool import Pool, matches_in, records_beside, sgf_games
 
     game_sets: list[GameSet] = []
     notes: list[str] = []
     taken: set[Path] = set()
-    for folder in sorted({folder.resolve() for folder in folders}, key=lambda folder: len(folder.parts)):
+    named = {folder.resolve() for folder in folders}
+    for folder in sorted(named, key=lambda folder: (len(folder.parts), folder)):
         if not folder.exists():
             raise RecipeError(f"{folder}: there is no such folder or file")
         if found := matches_in(folder):
+            beside = [record for record in records_beside(folder) if not {record, record.parent} & named - {folder}]
+            if beside:
+                notes.append(
+                    f"{folder}: the SGF files beside its matches are left out ({len(beside)}, such as "
+                    f"{beside[0].name}); name them or their folder too"
+                )
             found = [game_set for game_set in found if game_set.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
             try:

@@ -172,6 +172,17 @@ def matches_in(folder: Path) -> list[GameSet]:
     return [match_games(path.parent) for path in found]
 
 
+def records_beside(folder: Path) -> list[Path]:
+    """The SGF files in a folder of match folders, and in other folders in it: no match has them."""
+    if (folder / "match.json").exists() or next(folder.glob("*/match.json"), None) is None:
+        return []
+    places = [
+        folder,
+        *(path for path in sorted(folder.iterdir()) if path.is_dir() and not (path / "match.json").exists()),
+    ]
+    return [path for place in places for path in sorted(place.iterdir()) if path.suffix.lower() == ".sgf"]
+
+
 def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """The fields of a player that decide its strength, as text; `files` are the digests of networks."""
     known = {name: player[name] for name in _STRENGTH if player.get(name) and player[name] != _SINCE.get(name)}

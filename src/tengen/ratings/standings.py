@@ -118,7 +118,8 @@ class Standings:
                 low = -math.inf if rating.open_low else rating.low
                 high = math.inf if rating.open_high else rating.high
                 elos = _elos(rating.elo, low, high)
-            shares = {"as_black": round(black.score, 4), "as_white": round(white.score, 4)}
+            sides = {"as_black": black, "as_white": white}
+            shares = {key: round(tally.score, 4) if tally.games else None for key, tally in sides.items()}
             yield {"rank": rank, "player": name, **elos, **tally_figures(self.whole(name)), **shares}
 
 
@@ -126,7 +127,8 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
     """Rate the players of a pool's games on boards of this size.
 
     `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
-    whose score is nearest to a half. Raises RecipeError without games, or without games of the anchor.
+    whose score is nearest to a half, then the first by name. Raises RecipeError without games, or without games of
+    the anchor.
     """
     here = pool.at(size)
     scores = [score for score in here.scores if score.games]
@@ -134,7 +136,9 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
         found = ", ".join(f"{n}x{n}" for n in pool.sizes) or "no finished games"
         raise RecipeError(f"there are no games on {size}x{size}; there are {found}")
     by_color = _by_color(scores)
-    chosen = anchor or (ANCHOR if ANCHOR in by_color else max(by_color, key=lambda name: _worth(total(by_color[name]))))
+    chosen = anchor or (
+        ANCHOR if ANCHOR in by_color else max(sorted(by_color), key=lambda name: _worth(total(by_color[name])))
+    )
     ratings = fit(scores, chosen, first_move=first_move)
     terms = here.terms
     one_sided = _one_sided(by_color) if first_move else []
