@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -17,7 +18,7 @@ from tengen.coords import to_gtp
 from tengen.data.planes import encode_game
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.export import export_network
+from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.formats import leela_zero
 from tengen.formats.leela_zero import read_leela_zero
@@ -194,6 +195,23 @@ def test_a_name_that_leaves_the_working_folder(weights: Path, tmp_path: Path, mo
 def test_only_what_the_format_can_express(tmp_path: Path) -> None:
     with pytest.raises(NetworkError, match="cannot express this network: family is residual, not a0"):
         export_network(find_network("default"), "leela-zero", tmp_path / "net.txt")
+
+
+@pytest.mark.parametrize("form", EXPORT_SUFFIXES)
+@pytest.mark.parametrize(
+    ("family", "config"), [("joined", {"policy": "one", "value": "other"}), ("katago", {"format": 15, "size": "b1c6"})]
+)
+def test_families_that_no_configuration_names_are_named(
+    form: str, family: str, config: dict[str, Any], weights: Path, tmp_path: Path
+) -> None:
+    """Their cards have no family in the configuration, and a joined network has texts for its heads."""
+    network = tmp_path / "net.onnx"
+    card = read_card(find_network(weights)).model_copy(update={"family": family, "config": config})
+    model = onnx.load(find_network(weights))
+    onnx.helper.set_model_props(model, card.metadata())
+    onnx.save(model, network)
+    with pytest.raises(NetworkError, match=f"cannot express this network: family is {family}, not "):
+        export_network(network, form, tmp_path / "out")
 
 
 def ask_leela_zero(weights: Path, games: list[Game]) -> list[tuple[np.ndarray, float]]:

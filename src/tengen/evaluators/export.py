@@ -48,10 +48,15 @@ def _named(name: str, path: Path, form: str) -> Path:
         ) from None
 
 
+def _config(card: Card) -> dict[str, Any]:
+    """The configuration with the family, which the card of a network that was joined or converted gives alone."""
+    return {"family": card.family} | card.config
+
+
 def _leela_zero(network: Any, card: Card) -> Callable[[IO[bytes]], None]:
     from tengen.formats.leela_zero import leela_zero_of, write_leela_zero
 
-    model = leela_zero_of(network, card.config, card.plane_set)
+    model = leela_zero_of(network, _config(card), card.plane_set)
     return lambda file: write_leela_zero(model, file)
 
 
@@ -60,7 +65,7 @@ def _katago(network: Any, card: Card) -> Callable[[IO[bytes]], None]:
 
     # KataGo takes names of letters, digits, '-' and '_' up to 96 characters.
     name = re.sub(r"[^A-Za-z0-9_-]", "-", card.name)[:96]
-    model = katago_of(network, card.config, card.plane_set, name)
+    model = katago_of(network, _config(card), card.plane_set, name)
     return lambda file: write_katago(model, file)
 
 

@@ -313,7 +313,8 @@ def _folded(stored: Mapping[str, Any], layer: str, epsilon: float) -> dict[str, 
 
 def _check(config: Mapping[str, Any], plane_set: str) -> None:
     """Raise NetworkError unless Leela Zero's format can express the network."""
-    policy, value = (config.get(head) or {} for head in ("policy", "value"))
+    # Other families have texts or nothing there.
+    policy, value = (head if isinstance(head := config.get(name), Mapping) else {} for name in ("policy", "value"))
     wanted: list[tuple[str, object, tuple[object, ...]]] = [
         ("family", config.get("family"), ("a0", "leela-zero")),
         ("plane_set", plane_set, tuple(PLANE_SETS)),
