@@ -11,7 +11,7 @@ from gtp_fakes import FakeEngine, ask, played, session_of, talk
 from tengen import _native
 from tengen.engine import Engine
 from tengen.engine.limits import Limits
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.result import SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.evaluators import UniformEvaluator
@@ -187,6 +187,23 @@ def test_a_line_of_input_cancels_a_search_that_can_be_cancelled() -> None:
 def test_a_search_without_a_move_is_refused() -> None:
     session = played("D4")
     assert talk(session, "kata-analyze w allow w D4 1").startswith("? no legal move")
+
+
+@pytest.mark.parametrize("name", ["kata-analyze", "kata-genmove_analyze"])
+def test_a_search_that_cannot_do_what_is_asked_for_is_refused(name: str) -> None:
+    session = session_of()
+    session.engine = Engine(UniformEvaluator(), playout_params("local"))
+    answer = talk(session, f"7 {name} b 10 movesOwnership true", "8 name")
+    assert answer.startswith("?7 the search cannot do this: node_ownership") and answer.endswith("\n\n=8 Tengen\n\n")
+
+
+def test_an_answer_that_has_begun_ends_where_its_search_fails(caplog: pytest.LogCaptureFixture) -> None:
+    class Failing(FakeEngine):
+        def think(self, *_: object, **__: object) -> SearchResult:
+            raise MemoryError("no memory")
+
+    assert talk(session_of(Failing()), "7 kata-analyze b 10", "8 name") == "=7\n\n=8 Tengen\n\n"
+    assert "the command kata-analyze failed" in caplog.text
 
 
 def test_a_move_is_played_at_the_end_of_its_analysis() -> None:

@@ -216,10 +216,9 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
         color, options, game = _asked(session, args)
         if session.front["analysisIgnorePreRootHistory"]:
             game = without_history(game)
+        session.set_position(color, game, restrictions=options.restrictions, overrides=options.overrides)
 
         def run(emit: Emit) -> str:
-            overrides = {**session.overrides(color, analysis=True), **options.overrides}
-            session.engine.set_position(game, restrictions=options.restrictions, overrides=overrides)
             session.engine.think(
                 Limits(early_stop=False),
                 _printer(form, options, _view(session, game, options, point), emit),
@@ -243,6 +242,8 @@ def genmove_analyze(
 
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options, game = _asked(session, args)
+        # What the search cannot do is an error before the answer begins.
+        session.set_position(color, restrictions=options.restrictions, overrides=options.overrides)
 
         def run(emit: Emit) -> str:
             show = _printer(form, options, _view(session, game, options, point), emit)

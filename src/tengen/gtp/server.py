@@ -172,23 +172,25 @@ def serve(session: GtpSession, write: Write) -> None:
 
 
 def _answer(session: GtpSession, command: Command, write: Write) -> None:
-    mark = command.id or ""
+    mark, begun = command.id or "", False
     try:
         reply = _carry_out(session, command)
         if isinstance(reply, Stream):
             write(f"={mark}\n")
+            begun = True
             last = reply.run(lambda text: write(_body(text) + "\n"))
             write(f"{_body(last)}\n\n" if last else "\n")
         else:
             break_ = "\n" if reply.startswith("\n") else " "
             write(f"={mark}{break_}{_body(reply)}\n\n")
-    except TengenError as error:
-        write(f"?{mark} {_body(str(error))}\n\n")
     except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except Exception:
-        logger.exception("the command %s failed", command.name)
-        write(f"?{mark} internal error in {command.name}: see the log\n\n")
+    except Exception as error:
+        known = isinstance(error, TengenError)
+        if begun or not known:
+            logger.exception("the command %s failed", command.name)
+        text = _body(str(error)) if known else f"internal error in {command.name}: see the log"
+        write("\n" if begun else f"?{mark} {text}\n\n")  # an answer that has begun can only end
     session.after_command()
 
 

@@ -18,6 +18,7 @@ from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
+from tengen.errors import GtpError, TengenError
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.human import HumanNetwork
@@ -197,15 +198,35 @@ class GtpSession:
         """Search a move of this color within its limits, or until `until()` (`stop`), and charge its clock."""
         started = self.now()
         self.lines.search_begins()
-        wanted = {**self.overrides(color), **overrides}
-        position = with_turn(self.game, color)
-        restrictions = (*restrictions, *self._bans(color, position))
-        self.engine.set_position(position, restrictions=restrictions, overrides=wanted)
+        self.set_position(color, restrictions=restrictions, overrides=overrides)
         until = until or self.lines.stop_requested
         result = self.engine.think(self.limits_for(color), on_progress, until=until, every=every, cleanup=cleanup)
         if color in self.clocks:
             self.clocks[color] = self.clocks[color].spend(self.now() - started)
         return result
+
+    def set_position(
+        self,
+        color: int,
+        game: Game | None = None,
+        *,
+        restrictions: Sequence[MoveRestriction] = (),
+        overrides: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """Make the engine search the game for this color from now on, or, as an analysis, another `game` of this color.
+
+        Raises GtpError for settings that its search cannot have.
+        """
+        wanted = {**self.overrides(color, analysis=game is not None), **overrides}
+        if game is None:
+            game = with_turn(self.game, color)
+            restrictions = (*restrictions, *self._bans(color, game))
+        try:
+            self.engine.set_position(game, restrictions=restrictions, overrides=wanted)
+        except TengenError:
+            raise
+        except ValueError as error:
+            raise GtpError(f"the search cannot do this: {error}") from error
 
     def _bans(self, color: int, position: Game) -> Sequence[MoveRestriction]:
         """What superko forbids in the game and not in the position searched for it, which may have no history."""
