@@ -111,13 +111,24 @@ def test_a_file_with_a_broken_name_is_refused_by_all_that_read_it(tmp_path: Path
             read()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', "[" * 100_000, "9" * 5000])
 def test_a_card_that_makes_no_sense_is_refused(nets: Path, text: str) -> None:
     model = onnx.load(nets / "alpha.onnx")
     onnx.helper.set_model_props(model, {"tengen": text})
     onnx.save(model, nets / "alpha.onnx")
     with pytest.raises(NetworkError, match="card that cannot be read"):
         read_card(nets / "alpha.onnx")
+
+
+def test_a_card_cannot_control_the_terminal(nets: Path) -> None:
+    model, text = onnx.load(nets / "alpha.onnx"), card("alpha").model_dump_json()
+    for old, new in (("alpha", r"al\u001b[2Jpha\ud800"), ("b2c16", r"b2\u0007c16"), ('"data":""', r'"data":"a\nb"')):
+        text = text.replace(old, new)
+    onnx.helper.set_model_props(model, {"tengen": text})
+    onnx.save(model, nets / "alpha.onnx")
+    found = read_card(nets / "alpha.onnx")
+    assert (found.name, found.config, found.data) == ("al\ufffd[2Jpha\ufffd", {"size": "b2\ufffdc16"}, "a\nb")
+    assert found.model_dump_json()
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:

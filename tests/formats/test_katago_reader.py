@@ -69,6 +69,8 @@ BAD: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "ends where the name of the network was expected"),
     "blank": (lambda _: b" \n " * 50, "ends where the name of the network was expected"),
     "binary data": (lambda _: b"\x00\xff\x80" * 4000, "expected the name of the network, found b'"),
+    "name": (replaced(b"tiny-v17", b"tiny\x1b[2J"), r"expected the name of the network, found 'tiny\\x1b\[2J'"),
+    "long name": (replaced(b"tiny-v17", b"n" * 201), "expected the name of the network, found 'nnn"),
     "HTML": (lambda _: b"<!DOCTYPE html> <html> Not found", "format must be a whole number.*found 'html>'.*DOCTYPE"),
     "future": (replaced(b"tiny-v17\n17\n", b"tiny-v17\n18\n"), "format 18, which is newer than the formats 3 to 17"),
     "ancient": (replaced(b"tiny-v17\n17\n", b"tiny-v17\n2\n"), "format 2, which is older than"),

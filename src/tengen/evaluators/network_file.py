@@ -16,9 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
+from unicodedata import category
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from tengen.checksums import ALTERED, Integrity, file_digest, sealed
 from tengen.disk import cache_folder, data_folder, write_whole
@@ -80,6 +81,12 @@ class Card(BaseModel):
     version: str = ""
     provenance: dict[str, Any] = {}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _printed(cls, fields: Any) -> Any:
+        """Whoever writes a file must not control the terminal on which its card is printed."""
+        return _printable(fields)
+
     def texts(self) -> dict[str, str]:
         """All but name, metrics and provenance as text for people, by field."""
         fields = self.model_dump(exclude={"name", "metrics", "provenance"})
@@ -133,7 +140,7 @@ def parse_card(text: str | bytes, path: str | Path) -> Card:
     """The card in the JSON that the file at `path` carries. Raises NetworkError, which names the file."""
     try:
         return Card.model_validate(json.loads(text))
-    except (UnicodeDecodeError, json.JSONDecodeError, ValidationError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # such as a number of more digits than Python reads
         raise NetworkError(f"{path} carries a card that cannot be read: {str(error).splitlines()[0]}") from error
 
 
@@ -440,6 +447,15 @@ def _varint(file: BinaryIO) -> int:
         if byte[0] < 0x80:
             return value
         shift += 7
+
+
+def _printable(value: Any) -> Any:
+    """The value with U+FFFD for control characters and the like in its texts, line breaks and tabs aside."""
+    if isinstance(value, str):
+        return "".join("\ufffd" if category(c)[0] == "C" and c not in "\n\t" else c for c in value)
+    if isinstance(value, dict):
+        return {_printable(key): _printable(inner) for key, inner in value.items()}
+    return [_printable(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _text(value: Any) -> str:

@@ -54,7 +54,7 @@ T = TypeVar("T")
 # Limits of what is plausible. They keep a damaged file from claiming any amount of memory.
 _MAX_CHANNELS, _MAX_KERNEL, _MAX_BLOCKS, _MAX_DEPTH = 1 << 15, 31, 1000, 8
 _MAX_WEIGHTS = 500_000_000
-_MAX_TOKEN, _MAX_NUMBER, _MAX_FILLER, _CHUNK = 1000, 64, 100, 1 << 20
+_MAX_TOKEN, _MAX_NAME, _MAX_NUMBER, _MAX_FILLER, _CHUNK = 1000, 200, 64, 100, 1 << 20
 
 
 def read_katago(path: str | Path) -> KataGoModel:
@@ -114,9 +114,9 @@ class _Reader:
         return text.decode("ascii")
 
     def name(self, what: str) -> str:
-        """The name of a layer."""
+        """The name of a network or a layer."""
         name = self.token(f"the name of {what}")
-        if not name.isprintable():
+        if not name.isprintable() or len(name) > _MAX_NAME:
             raise _Malformed(f"expected the name of {what}, found {name[:40]!r}")
         return name
 
@@ -236,7 +236,7 @@ def _no_weight(what: str, tokens: list[bytes]) -> _Malformed:
 
 
 def _read_model(reader: _Reader) -> KataGoModel:
-    name = reader.token("the name of the network")
+    name = reader.name("the network")
     try:
         version = reader.integer("the format", 0, 1_000_000)
     except _Malformed as error:
