@@ -16,7 +16,7 @@ from tengen.evaluators import load_evaluator
 from tengen.game import Game
 from tengen.review.annotate import annotate
 from tengen.review.game import PHASES, GameReview, ReviewedMove, Summary, positions_of, review
-from tengen.review.report import as_dict
+from tengen.review.report import as_dict, write_review
 from tengen.sgf import GameTree, read_tree, write_tree
 
 # Black's third move and White's last one are on the first line.
@@ -184,6 +184,35 @@ def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
         assert sorted(found) == ["x/a 0", "y/a 0", "y/a 1", "z/a-2 0", "z/a-2-2 0"]
 
 
+def test_a_review_is_left_out_only_where_record_and_settings_are_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, out = tmp_path / "a.sgf", tmp_path / "out"
+    command = ["review", str(record), "--net", "zero-7x7", "--out", str(out), "--quiet", "--format", "json"]
+    names = []
+    for player, visits in (("Ann", 2), ("Bo", 2), ("Bo", 3), ("Bo", 2), ("Ann", 2)):
+        record.write_text(f"(;SZ[7]PB[{player}];B[dd])")
+        assert main([*command, "--visits", str(visits)]) == 0
+        names.append(capsys.readouterr().out.replace(f"{out}/", "").strip())
+    made = [f"{name}: {name}-review.json" for name in ("a", "a-2", "a-3")]
+    assert names == [*made, "a-2: reviewed already", "a: reviewed already"]
+    assert [json.loads((out / f"{name}-review.json").read_text())["black"] for name in ("a", "a-2")] == ["Ann", "Bo"]
+
+
+def test_a_game_whose_review_cannot_be_written_does_not_end_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "\u56f2" * 80  # 240 bytes
+    for name in ("a", long, "z"):
+        (tmp_path / f"{name}.sgf").write_bytes(b"(;SZ[7]PB[%s];B[dd])" % name.encode()[:1])
+    (tmp_path / "out" / "a-review.json").mkdir(parents=True)
+    command = ["review", str(tmp_path), "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--visits", "2"]
+    assert main([*command, "--quiet", "--format", "json", "--force"]) == 2
+    told = capsys.readouterr()
+    assert "a: " in told.err and "1 of 3 games could not be reviewed" in told.err
+    assert (tmp_path / "out" / f"{long[:66]}-review.json").exists() and "z: " in told.out
+
+
 @pytest.mark.parametrize(
     ("text", "problem", "moves"),
     [
@@ -238,6 +267,22 @@ def test_the_positions_of_a_line_are_those_of_its_nodes_with_each_move_played_on
     found = positions_of(tree)
     assert [node for node, _ in found] == tree.line(tree.root)[:-1] and len(played) == 6
     assert [(str(game), game.moves) for _, game in found] == [(str(game), game.moves) for game in alone]
+
+
+def test_a_game_that_goes_on_after_two_passes_is_reviewed_as_a_whole(queue: SearchQueue) -> None:
+    tree = read_tree(b"(;GM[1]FF[4]SZ[7]KM[7]RU[Chinese];B[ee];W[];B[];W[cc];B[dd];W[dc];B[cd])")
+    found = reviewed(tree, queue, 4)
+    assert [move.number for move in found.moves] == [1, 2, 3, 4, 5, 6, 7] and len(found.nodes) == 8
+    third = positions_of(tree)[3][1]
+    assert (third.is_over, third.to_play, len(third.moves)) == (False, 1, 1)
+    three = read_tree(b"(;SZ[7]KM[7];B[ee];W[];B[];W[])")  # as servers write the end of a count
+    assert len(positions_of(three)) == 3
+
+
+def test_a_player_whose_name_begins_with_an_underscore_is_in_the_legend(queue: SearchQueue, tmp_path: Path) -> None:
+    tree = read_tree(b"(;SZ[7]KM[9]PB[_ann]PW[Bo];B[dd];W[de])")
+    page = write_review(tmp_path / "a.html", reviewed(tree, queue, 2)).read_text()
+    assert "_ann" in page[page.index("Loss of each move") :].partition("</svg>")[0]
 
 
 def test_a_tree_of_a_played_game(queue: SearchQueue) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
 import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
+from itertools import chain, count
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Annotated, TypeAlias
@@ -40,6 +44,7 @@ Review: TypeAlias = tuple[dict[str, bytes], Table, list[str]] | str
 
 FORMATS = ("sgf", "html", "json")
 _SUFFIX = "-review"
+_MAX_STEM = 200  # bytes of a name, which files may have 255 of
 _CACHED_POSITIONS = 20_000  # a quarter of the positions of a review come up in the searches of two moves
 
 
@@ -82,14 +87,15 @@ def command(
             from tengen.cluster import Cluster, Place
 
             joined = stack.enter_context(Cluster(cluster, Place(cpus=threads or 1)))
-            games = _missing(sources, out, wanted, force)
+            games = _missing(sources, out, wanted, force, reviews.source)
             found = ((item[0], result) for items, result in joined.run(reviews, games) for item in items)
         else:
             stack.callback(reviews.close)
             reviews.open()
             reviews.bar = bar
             reviews.on_size = cache(lambda size: warn_of_boards(net, {size}))
-            found = ((name, reviews.review(name, text)) for name, text in _missing(sources, out, wanted, force))
+            games = _missing(sources, out, wanted, force, reviews.source)
+            found = ((name, reviews.review(name, text)) for name, text in games)
         out.mkdir(parents=True, exist_ok=True)
         for name, result in found:
             if isinstance(result, str):
@@ -99,9 +105,16 @@ def command(
             files, table, problems = result
             for problem in problems:
                 print(f"{name}: {problem}", file=sys.stderr)
-            for form, data in files.items():
-                with write_whole(_path(out, name, form)) as new:
-                    new.write_bytes(data)
+            try:
+                for form, data in files.items():
+                    with write_whole(_path(out, name, form)) as new:
+                        new.write_bytes(data)
+            except OSError as error:
+                if error.errno == errno.ENOSPC:  # no other game would fit either
+                    raise
+                failed += 1
+                print(f"{name}: {(error.strerror or str(error)).lower()}: {error.filename}", file=sys.stderr)
+                continue
             done += 1
             if not quiet:
                 Console().print(table)
@@ -114,27 +127,44 @@ def _path(out: Path, name: str, form: str) -> Path:
     return out / f"{name}{_SUFFIX}.{form}"
 
 
-def _missing(sources: Sources, out: Path, wanted: Sequence[str], force: bool) -> Iterator[tuple[str, bytes | str]]:
-    """The games that `out` has no review of."""
-    for name, text in _games(sources):
+def _missing(
+    sources: Sources, out: Path, wanted: Sequence[str], force: bool, source: Callable[[bytes], str]
+) -> Iterator[tuple[str, bytes | str]]:
+    """The games that `out` has no review of; with `force` all."""
+
+    def is_other(name: str, text: bytes) -> bool:
+        return not force and _source(_path(out, name, "json")) not in ("", source(text))
+
+    for name, text in _games(sources, is_other):
         if not force and all(_path(out, name, form).exists() for form in wanted):
             print(f"{name}: reviewed already")
         else:
             yield name, text
 
 
-def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
-    """The games with a file name for each, no two the same; a text instead of a game says why it cannot be read."""
-    used: dict[str, int] = {}  # the last number given to games of this name
+def _source(path: Path) -> str:
+    """By what a review was made; empty where there is none, or none that tells."""
+    try:
+        return str(json.loads(path.read_bytes())["source"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+
+
+def _games(sources: Sources, is_other: Callable[[str, bytes], bool]) -> Iterator[tuple[str, bytes | str]]:
+    """The games with a file name for each, no two the same; a text instead of a game says why it cannot be read.
+
+    A name is not given to a game where `is_other` says that the review of another one has it.
+    """
+    used: set[str] = set()
     for tree in sources.trees():
         base, _, number = tree.place.partition("#")
-        stem = re.sub(r"[^\w.+-]+", "-", PurePath(base).stem).strip("-") or "game"
-        name = own = f"{stem}-{number}" if number not in ("", "1") else stem
-        while name in used:
-            used[own] += 1
-            name = f"{own}-{used[own]}"
-        used[name] = 1
-        yield name, _problem(tree) if isinstance(tree, SourceProblem) else tree.data
+        stem = re.sub(r"[^\w.+-]+", "-", PurePath(base).stem).strip("-").encode()[:_MAX_STEM].decode(errors="ignore")
+        own = f"{stem or 'game'}-{number}" if number not in ("", "1") else stem or "game"
+        text = _problem(tree) if isinstance(tree, SourceProblem) else tree.data
+        names = chain([own], (f"{own}-{more}" for more in count(2)))
+        name = next(n for n in names if n not in used and (isinstance(text, str) or not is_other(n, text)))
+        used.add(name)
+        yield name, text
 
 
 def _problem(problem: SourceProblem) -> str:
@@ -153,6 +183,12 @@ class _Reviews:
         self._at_once, self._threads, self._device = at_once, threads, device
         self._opened = ExitStack()
         self._queue: SearchQueue | None = None
+
+    def source(self, text: bytes) -> str:
+        """Tells reviews of this record with these settings from all others."""
+        return hashlib.sha256(
+            f"{self._visits} {PurePath(self._net.name).name}\n".encode(errors="replace") + text
+        ).hexdigest()[:16]
 
     def do(
         self, items: Iterator[tuple[str, bytes | str]], stop: threading.Event
@@ -176,7 +212,7 @@ class _Reviews:
                 self.bar.remove_task(task)
         with TemporaryDirectory() as folder:
             files = {form: Path(folder) / f"{name}{_SUFFIX}.{form}" for form in self._forms}
-            _write(found, files)
+            _write(found, files, self.source(text))
             read = {form: path.read_bytes() for form, path in files.items()}
         return read, _table(name, found), found.tree.problems
 
@@ -217,11 +253,11 @@ class _Reviews:
         return found
 
 
-def _write(found: GameReview, files: dict[str, Path]) -> None:
+def _write(found: GameReview, files: dict[str, Path], source: str) -> None:
     if "html" in files:
         write_review(files["html"], found)
     if "json" in files:
-        write_json(files["json"], found)
+        write_json(files["json"], found, source)
     if "sgf" in files:  # last: it changes the tree
         annotate(found)
         files["sgf"].write_bytes(write_tree(found.tree))

@@ -11,7 +11,7 @@ import numpy as np
 
 from tengen import _native
 from tengen.engine.limits import Limits
-from tengen.engine.positions import root_symmetries
+from tengen.engine.positions import resumed, root_symmetries
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, SearchResult
 from tengen.game import Game
@@ -134,10 +134,16 @@ class GameReview:
 def positions_of(tree: GameTree, line: Sequence[GameNode] | None = None) -> list[tuple[GameNode, Game]]:
     """The positions to review: those of the main line, or another line from the root, up to the end of the game.
 
-    Raises SgfError where a move is illegal.
+    An end after which stones were played was none, and its position is that of the resumed game. Raises SgfError where
+    a move is illegal.
     """
     nodes = tree.line(tree.root) if line is None else line
-    return [(node, game.copy()) for node, game in zip(nodes, tree.positions(nodes), strict=True) if not game.is_over]
+    last_stone = max((place for place, node in enumerate(nodes) if node.point not in (None, tree.size**2)), default=0)
+    return [
+        (node, resumed(game) if game.is_over else game.copy())
+        for place, (node, game) in enumerate(zip(nodes, tree.positions(nodes), strict=True))
+        if not game.is_over or place < last_stone
+    ]
 
 
 def keep_analysis(node: GameNode, result: SearchResult) -> None:

@@ -47,9 +47,12 @@ def write_review(path: Path, review: GameReview) -> Path:
     )
 
 
-def write_json(path: Path, review: GameReview) -> Path:
-    """Write the review as JSON (docs/guides/review.md has its fields); return `path`."""
-    return write_text(path, json_text(as_dict(review), indent=1) + "\n", durable=False)
+def write_json(path: Path, review: GameReview, source: str = "") -> Path:
+    """Write the review as JSON (docs/guides/review.md has its fields); return `path`.
+
+    `source` tells by what record and settings it was made, so that the same review is not made again.
+    """
+    return write_text(path, json_text({"source": source, **as_dict(review)}, indent=1) + "\n", durable=False)
 
 
 def as_dict(review: GameReview) -> dict[str, Any]:
@@ -157,9 +160,8 @@ def _plots(review: GameReview, names: Sequence[str]) -> list[Any]:
     def losses(axes: Axes) -> None:
         for color, shade in enumerate((ACCENT, SECOND)):
             moves = review.of(color)
-            axes.bar(
-                [move.number for move in moves], [move.cost for move in moves], 0.9, color=shade, label=names[color]
-            )
+            label = f"\u200b{names[color]}"  # matplotlib leaves out a label that begins with _
+            axes.bar([move.number for move in moves], [move.cost for move in moves], 0.9, color=shade, label=label)
         axes.set_ylabel("percent of winrate" if all(move.loss is None for move in review.moves) else "points")
 
     drawn: list[tuple[str, Callable[[Axes], None]]] = [("Black's winrate", winrate), ("Loss of each move", losses)]
