@@ -75,7 +75,11 @@ def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
         (["missing.onnx"], "missing.onnx cannot be read: No such file"),
         (["FILE", "--name", "../up"], "'../up' cannot be the name of a network"),
         (["FILE", "--name", "default"], "'default' cannot be the name of a network"),
+        (["FILE", "--name", "linear"], "'linear' cannot be the name of a network: it has another meaning"),
+        (["FILE", "--name", "mine.int8"], "'mine.int8' cannot be the name of a network: it ends with .int8, as a file"),
+        (["FILE", "--name", "mine.bin@x"], "it ends with .bin, as a file does; choose another name with --name"),
         (["FILE", "--name", "zero-9x9"], "a network 'zero-9x9' is installed already"),
+        (["FILE", "--name", "linear-tygem"], "a network 'linear-tygem' is installed already"),
         (["FILE", "--profile", "rank_5k"], "imitates no people, so that it takes no profile 'rank_5k'"),
     ],
 )
@@ -121,6 +125,10 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
         (["linear", "--raw", "D4"], "no network 'linear'"),
         (["zero-9x9", "--raw", "", "--symmetry", "8"], "no symmetry '8': give 0 to 7 or all"),
         (["zero-9x9", "--raw", "missing.sgf"], "no such file or directory: missing.sgf"),
+        (["zero-9x9", "--raw", "missing.sgf:²"], "'missing.sgf:²'"),
+        (["zero-9x9", "--raw", f"missing.sgf:{'9' * 5000}"], "missing.sgf:999"),
+        (["zero-9x9", "--raw", "", "--size", "99999999999"], "less than or equal to"),
+        (["x" * 300], f"no network or playout policy '{'x' * 300}'"),
     ],
 )
 def test_raw_outputs_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

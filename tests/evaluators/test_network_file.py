@@ -11,6 +11,7 @@ from tengen.evaluators import network_file
 from tengen.evaluators.join import join
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import Card, PortableNetwork, find_network, installed, read_card
+from tengen.evaluators.playout_file import installed_playouts
 
 
 def card(name: str) -> Card:
@@ -61,11 +62,21 @@ def test_a_damaged_network_does_not_hide_the_others(nets: Path, caplog: pytest.L
     assert "gamma.onnx" in caplog.text
 
 
+def test_a_damaged_playout_policy_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    network_file.user_folder().mkdir(parents=True)
+    (network_file.user_folder() / "mine.playout").write_bytes(b"TENGEN")
+    assert [one.name for one in installed_playouts()] == ["linear-tygem"] and "mine.playout" in caplog.text
+
+
 def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
     with pytest.raises(NetworkError, match=r"no network 'alpa'.*did you mean alpha\?"):
         find_network("alpa")
-    with pytest.raises(NetworkError, match="there are: alpha, beta"):
-        find_network("some/where/else.onnx")
+    for unknown in ("some/where/else.onnx", "missing.bin.gz"):
+        with pytest.raises(NetworkError, match=r"there are: alpha, beta$"):
+            find_network(unknown)
 
 
 def test_no_network_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 `nets add` installs a network, `nets join` makes one of two, `nets export` writes one for another program.
 """
 
+import re
 import sys
 from collections.abc import Collection
 from contextlib import suppress
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.disk import json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
@@ -54,7 +56,7 @@ def command(
     optimism: Annotated[
         float, typer.Option(min=0, max=1, help="With --raw: share of the optimistic policy of KataGo's networks.")
     ] = RAW_OPTIMISM,
-    size: Annotated[int, typer.Option(help="With --raw and moves: the board size.")] = 19,
+    size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="With --raw and moves: the board size.")] = 19,
     rules: Annotated[str, typer.Option(help="With --raw: the rule set of moves, and of a record without one.")] = "",
     komi: Annotated[float | None, typer.Option(help="With --raw: the komi, likewise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -152,7 +154,7 @@ SUBCOMMANDS = {"add": add, "export": export, "join": join, "quantize": quantize}
 def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
     """The position that `--raw` names."""
     file, _, moves = text.rpartition(":")
-    if not file or not moves.isdigit():
+    if not file or not re.fullmatch("[0-9]{1,9}", moves):
         file, moves = text, ""
     if file.lower().endswith(".sgf"):
         try:

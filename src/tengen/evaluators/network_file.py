@@ -11,7 +11,7 @@ import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from tengen.checksums import ALTERED, Integrity, file_digest, sealed
 from tengen.disk import cache_folder, data_folder, write_whole
 from tengen.errors import NetworkError, suggestion
-from tengen.formats import DEFAULT_PROFILE, is_katago_file
+from tengen.formats import DEFAULT_PROFILE, KATAGO_SUFFIXES, is_katago_file
 
 logger = logging.getLogger(__name__)
 
@@ -311,20 +311,21 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     """
     if suffix and Path(name_or_path).name == name_or_path:
         for folder in (EMBEDDED, user_folder()):
-            if _is_file(folder / f"{name_or_path}{suffix}"):
+            if is_file(folder / f"{name_or_path}{suffix}"):
                 return folder / f"{name_or_path}{suffix}"
     path = Path(name_or_path)
-    if _is_file(path):
+    if is_file(path):
         return path
-    names = [file.stem for file in embedded_files(suffix)]
+    names = [file.stem for file in embedded_files(suffix or SUFFIX)]
     hint = suggestion(name_or_path, names)
     raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether there is a file; False for a name that no file can have, and in a folder that may not be read."""
     try:
         return path.is_file()
-    except OSError:  # a name that is too long, a folder that may not be read
+    except OSError:
         return False
 
 
@@ -339,15 +340,16 @@ def embedded_files(suffix: str) -> list[Path]:
     return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 
-def installed() -> list[tuple[Path, Card]]:
-    """The files and cards of the embedded networks, by name, then of those that the user added.
+def installed(suffix: str = SUFFIX, read: Callable[[Path], Card] = read_card) -> list[tuple[Path, Card]]:
+    """The files and cards of the embedded networks, by name, then of those that the user added; `suffix` and `read` are
+    those of networks or of other files.
 
     Files that cannot be read are left out with a warning in the log.
     """
     found = []
-    for path in embedded_files(SUFFIX):
+    for path in embedded_files(suffix):
         try:
-            found.append((path, read_card(path)))
+            found.append((path, read(path)))
         except NetworkError as error:
             logger.warning("%s", error)
     return found
@@ -363,6 +365,11 @@ def load_onnx(path: Path) -> Any:
         raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
 
 
+_OTHER_MEANINGS = ("default", "uniform", "none", "linear")
+"""What stands where a network is named, and is none that a user adds."""
+_FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", INT8_SUFFIX.removesuffix(SUFFIX))
+
+
 def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     """Install a network file of Tengen, KataGo or Leela Zero for this user under `name`, its own name unless given.
 
@@ -370,9 +377,13 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     """
     name = name or (source.name.split(".")[0] if is_foreign(source) else read_card(source).name)
     target = user_folder() / f"{name}{SUFFIX}"
-    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name) or name in ("default", "uniform"):
+    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name):
         raise NetworkError(f"{name!r} cannot be the name of a network: use letters, digits, '-', '_', '.', '+' and '@'")
-    if target.exists() or (EMBEDDED / target.name).exists():
+    ends = next((end for end in _FILE_ENDS if re.search(rf"{re.escape(end)}(@|$)", name.lower())), "")
+    if name in _OTHER_MEANINGS or ends:
+        why = f"it ends with {ends}, as a file does" if ends else "it has another meaning"
+        raise NetworkError(f"{name!r} cannot be the name of a network: {why}; choose another name with --name")
+    if target.exists() or any(EMBEDDED.glob(f"{name}.*")):
         raise NetworkError(f"a network {name!r} is installed already: choose another name with --name")
     if is_foreign(source):
         convert(source, target, profile, name)

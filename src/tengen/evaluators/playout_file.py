@@ -23,8 +23,8 @@ _MAGIC = b"TENGENLP"
 
 
 def installed_playouts() -> list[Card]:
-    """The cards of the embedded playout policies, by name."""
-    return [read_playout_card(path) for path in network_file.embedded_files(SUFFIX)]
+    """The cards of the installed playout policies, as `network_file.installed` gives those of networks."""
+    return [card for _, card in network_file.installed(SUFFIX, read_playout_card)]
 
 
 def is_playout(name_or_path: str) -> bool:
@@ -32,7 +32,7 @@ def is_playout(name_or_path: str) -> bool:
     return (
         name_or_path == "linear"
         or name_or_path.endswith(SUFFIX)
-        or (network_file.EMBEDDED / f"{name_or_path}{SUFFIX}").is_file()
+        or network_file.is_file(network_file.EMBEDDED / f"{name_or_path}{SUFFIX}")
     )
 
 
