@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,13 @@ def test_seventeen_planes_get_one_of_zeros(tmp_path: Path) -> None:
     assert not model.weights["stem.0.weight"][:, 17].any()
 
 
+def with_line(text: bytes, number: int, change: Callable[[bytes], bytes]) -> bytes:
+    """The text with one line changed, counted from 1."""
+    lines = text.split(b"\n")
+    lines[number - 1] = change(lines[number - 1])
+    return b"\n".join(lines)
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -150,6 +158,7 @@ def test_seventeen_planes_get_one_of_zeros(tmp_path: Path) -> None:
         (lambda text: text.replace(b".", b"x", 1), "expected decimal numbers"),
         (lambda text: b"1\n" + text, "lines"),
         (lambda text: b"2\nnan " + text.split(b" ", 1)[1], "infinite or no number"),
+        (lambda text: with_line(text, 5, lambda line: b"-" + line), "line 5: a variance of stem.1.running_var is -"),
     ],
 )
 def test_damaged_files(weights: Path, tmp_path: Path, spoil: object, message: str) -> None:

@@ -268,6 +268,8 @@ def _read(lines: Iterator[bytes], path: Path) -> LeelaZeroModel:
         shape = _shape(name, filters, planes)
         if row.size != np.prod(shape):
             raise NetworkError(f"{path}, line {number}: {row.size} numbers for {name}, expected {int(np.prod(shape))}")
+        if name.endswith("running_var") and not (row >= 0).all():
+            raise NetworkError(f"{path}, line {number}: a variance of {name} is {row.min():g}, below 0")
         weights[name] = np.ascontiguousarray(_turned(name, row.reshape(shape)))
     if planes < PLANES:
         weights["stem.0.weight"] = np.pad(weights["stem.0.weight"], ((0, 0), (0, 1), (0, 0), (0, 0)))
