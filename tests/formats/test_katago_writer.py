@@ -9,6 +9,7 @@ from typing import Any
 
 import katago_twin as twin
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from katago_program import ask_katago
@@ -17,7 +18,7 @@ from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.export import export_network
-from tengen.evaluators.network_file import Card, find_network
+from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.formats.katago_reader import read_katago
 from tengen.formats.katago_writer import write_katago
 from tengen.game import Game
@@ -102,6 +103,17 @@ def test_exported_network_computes_the_same(network: Path, tmp_path: Path) -> No
     logits, score = raw.run(["value", "score"], {"planes": batch.planes, "scalars": batch.scalars, "mask": batch.mask})
     draw = np.exp(logits[:, 1]) / np.exp(logits).sum(1)
     assert found.score == pytest.approx(score * (1 - draw), abs=1e-3)
+
+
+def test_a_network_without_a_name_has_that_of_its_file(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model, card = onnx.load(network), read_card(network).model_copy(update={"name": " "})
+    onnx.helper.set_model_props(model, card.metadata())
+    onnx.save(model, tmp_path / "mine.onnx")
+    exported = export_network(tmp_path / "mine.onnx", "katago")
+    assert exported == Path("mine.bin.gz") and read_katago(exported).name == "mine"
 
 
 def test_only_what_the_format_can_express(tmp_path: Path) -> None:

@@ -19,12 +19,15 @@ EXPORT_SUFFIXES = {"leela-zero": ".txt.gz", "katago": ".bin.gz"}
 def export_network(path: Path, form: str, out: Path | None = None) -> Path:
     """Write the network file `path` in this format, as `out` or in the working folder under the network's name.
 
-    A file that ends with .gz is compressed. Returns the file. Raises NetworkError for an unknown format, for a network
-    that the format cannot express, and without `out` for a name that cannot name a file.
+    A network without a name gets that of its file. A file that ends with .gz is compressed. Returns the file. Raises
+    NetworkError for an unknown format, for a network that the format cannot express, and without `out` for a name that
+    cannot name a file.
     """
     if form not in EXPORT_SUFFIXES:
         raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
     card = read_card(path)
+    if not card.name.strip():  # neither a file nor a network of KataGo goes without a name
+        card = card.model_copy(update={"name": path.stem})
     write = _WRITERS[form](load_onnx(path), card)
     target = out or _named(card.name, path, form)
     target.parent.mkdir(parents=True, exist_ok=True)
