@@ -37,3 +37,9 @@ def test_professionals_of_a_year() -> None:
 def test_unknown_profiles(profile: str) -> None:
     with pytest.raises(NetworkError, match=f"no profile '{profile}': choose rank_20k to rank_9d"):
         katago_metadata(profile)
+
+
+@pytest.mark.parametrize("profile", ["rank_5k_3k", "preaz_9d_9d"])
+def test_profiles_of_two_ranks_are_not_supported(profile: str) -> None:
+    with pytest.raises(NetworkError, match=f"profile '{profile}' has a rank for each color, which is not supported"):
+        katago_metadata(profile)

@@ -24,7 +24,8 @@ def katago_metadata(profile: str) -> NDArray[np.float32]:
     """The metadata inputs [192] of a profile, but for the area of the board, input 86, which is 0.
 
     Profiles are KataGo's: `rank_5k` (games of today between 5 kyu players, 20k to 9d), `preaz_5k` (before AlphaZero)
-    and `proyear_1985` (professionals, 1800 to 2023). Raises NetworkError for another.
+    and `proyear_1985` (professionals, 1800 to 2023). Raises NetworkError for another, and for KataGo's profiles of two
+    ranks, `rank_5k_3k` for Black and White: the inputs of a network do not say whose turn it is.
     """
     numbers = np.zeros(METADATA_INPUTS, np.float64)
     numbers[:2] = 1  # both players are human
@@ -40,6 +41,8 @@ def katago_metadata(profile: str) -> NDArray[np.float32]:
         source = _GOGOD if played.year <= 2020 else _GO4GO
         numbers[_UNKNOWN_TIME] = 1
         main_time = period_time = periods = 0
+    elif (found := re.fullmatch(r"(?:rank|preaz)_([^_]+)_([^_]+)", profile)) and set(found.groups()) <= set(RANKS):
+        raise NetworkError(f"profile {profile!r} has a rank for each color, which is not supported: give one for both")
     else:
         raise NetworkError(
             f"no profile {profile!r}: choose rank_20k to rank_9d, preaz_20k to preaz_9d or proyear_1800 to proyear_2023"
