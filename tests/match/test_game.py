@@ -150,6 +150,7 @@ def test_random_games_end() -> None:
     black = "A"
     for index in range(4):
         outcome = contest(RandomPlayer(), RandomPlayer(), index, Conditions(size=7, opening=2))
+        assert outcome.opening == 2
         assert outcome.reason in ("count", "majority", "cycle", "limit")
         black = outcome.black
     assert black == "B"

@@ -14,6 +14,7 @@ import pytest
 from made_matches import game, series, write_match
 
 from tengen.errors import TengenError
+from tengen.ratings.charts import seconds_a_move
 from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
@@ -119,6 +120,16 @@ def test_the_games_as_csv(folder: Path) -> None:
     assert json.loads(last["counts"])["random"] == -4.5
     assert (last["black_visits"], last["white_visits"], last["size"], last["komi"]) == ("77.0", "", "5", "0.5")
     assert rows[24]["winner"] == ""
+
+
+def test_seconds_a_move_are_those_of_the_moves_that_a_player_chose() -> None:
+    seconds = {"a": 12.0, "b": 6.0}
+    played = [game(0, "a", "b", "a", moves=9, opening=3, seconds=seconds), game(1, "a", "b", "a", moves=4, opening=4)]
+    assert seconds_a_move(played) == {"a": [12 / 3], "b": [6 / 3]}
+    assert seconds_a_move([game(0, "a", "b", "a", moves=9, opening=2, seconds=seconds)]) == {
+        "a": [12 / 4],
+        "b": [6 / 3],
+    }
 
 
 def test_the_picture_is_a_png(folder: Path) -> None:

@@ -137,6 +137,7 @@ class Outcome:
     is as SGF writes it (B+3.5, W+R, Draw, Void). `score` is Black minus White, komi included, None when not counted;
     `counts` holds the scores by each player's dead stones and, where these were not enough, by `playouts`; `disputed`:
     the players' counts name different winners. `seconds` are the total by player, `visits` the mean of a search.
+    The first `opening` of the `moves` were given; 0 in folders of earlier versions.
     """
 
     index: int
@@ -155,6 +156,7 @@ class Outcome:
     last_words: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     visits: dict[str, float] = field(default_factory=dict)
+    opening: int = 0
 
     @property
     def loser(self) -> str | None:
@@ -185,6 +187,7 @@ class MatchGame:
     comments: list[str] = field(default_factory=list)  # one a move
     end: _native.GameEnd | None = None  # where the rules alone ended the game
     _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by color
+    _opening: int = 0
     _visits: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:
@@ -210,6 +213,7 @@ class MatchGame:
         for point in opening:
             self.game.play(point)
             self.comments.append("opening")
+            self._opening += 1
         return self._ended()
 
     def turn(self) -> Turn:
@@ -354,6 +358,7 @@ class MatchGame:
             result=result,
             reason=reason,
             moves=self.game._native.move_count,
+            opening=self._opening,
             seconds={name: round(seconds, 3) for name, seconds in zip(self.names, self._seconds, strict=True)},
             visits={
                 name: round(float(np.mean(visits)), 1)

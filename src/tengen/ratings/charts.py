@@ -167,12 +167,12 @@ def spread(axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[s
 
 
 def seconds_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """By player, a figure a game; games of fewer than two moves have none."""
+    """By player, a figure a game: of the moves that it chose, without those of the opening; none without such moves."""
     return _by_player(
-        (name, seconds / (outcome.moves / 2))
+        (name, outcome.seconds.get(name, 0.0) / own)
         for outcome in outcomes
-        for name, seconds in outcome.seconds.items()
-        if outcome.moves > 1
+        for white, name in enumerate((outcome.black, outcome.white))
+        if (own := (outcome.moves + 1 - white) // 2 - (outcome.opening + 1 - white) // 2) > 0
     )
 
 
