@@ -110,7 +110,7 @@ def slow(now: list[float]) -> ScriptedEvaluator:
 
 
 def test_seconds_end_a_search_in_time(now: list[float]) -> None:
-    result = engine_on(Game(19), slow(now)).think(Limits(seconds=0.3, early_stop=False))
+    result = engine_on(Game(19), slow(now)).think(Limits(seconds=0.3))
     assert 0.25 < result.seconds == pytest.approx(now[0] - 1000) and result.seconds < 0.325
 
 
@@ -145,15 +145,18 @@ def test_visits_alone_are_all_made_where_they_do_not_choose_the_move(settings: d
 
 
 @pytest.mark.parametrize(("settings", "early"), [({}, True), ({"selection": "gumbel"}, False)])
-def test_under_a_time_limit_the_lead_in_visits_is_enough(settings: dict[str, Any], early: bool) -> None:
+def test_under_a_clock_the_lead_in_visits_is_enough(settings: dict[str, Any], early: bool) -> None:
+    """Time that is saved is used later; of seconds for one move it would be lost."""
     engine = engine_on(Game(9), ScriptedEvaluator({40: 100_000}), params=SearchParams(**settings))
-    found = engine.think(Limits(visits=400, seconds=1000))
+    found = engine.think(Limits(visits=400, clock=TimeControl.absolute(100_000).start()))
     assert (found.visits < 260) == early and found.visits <= 400
+    engine.forget()
+    assert engine.think(Limits(visits=400, seconds=1000)).visits == 400
 
 
 def test_progress_is_told_in_the_rhythm_that_was_asked_for(now: list[float]) -> None:
     engine, seen = engine_on(Game(9), slow(now)), []
-    engine.think(Limits(seconds=0.5, early_stop=False), seen.append, every=0.11)
+    engine.think(Limits(seconds=0.5), seen.append, every=0.11)
     assert [round(r.seconds, 2) for r in seen] == [0.12, 0.24, 0.36, 0.48]
     assert [r.visits for r in seen] == sorted(r.visits for r in seen)
     assert all(isinstance(r, SearchResult) and not r.resign for r in seen)

@@ -45,8 +45,9 @@ def test_an_early_stop_needs_a_lead_that_cannot_be_made_up() -> None:
 
 
 def test_under_a_clock_the_speed_so_far_says_what_is_left() -> None:
-    budget = Limits(seconds=10).budget(9, 0)
+    budget = Limits(seconds=10, clock=TimeControl.absolute(100_000).start()).budget(9, 0)
     assert budget.decided(lead=101, left=math.inf, playouts=100, elapsed=5)
+    assert not Limits(seconds=10).budget(9, 0).decided(lead=101, left=math.inf, playouts=100, elapsed=5)
     assert not budget.decided(lead=99, left=math.inf, playouts=100, elapsed=5)
 
 

@@ -16,7 +16,8 @@ class Limits:
     `visits` counts the root's visits with those of a tree kept from before, `playouts` only the new ones; `seconds`
     is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can get as many
     visits as the best within the limits. Under visits or playouts alone it does so only where the most visited move is
-    played (`lcb` off); None does not do so there. Raises RecipeError for impossible limits.
+    played (`lcb` off). None does so under a clock alone, which keeps the time for later moves. Raises RecipeError for
+    impossible limits.
     """
 
     visits: int | None = None
@@ -38,7 +39,7 @@ class Limits:
         seconds = [] if self.seconds is None else [self.seconds]
         if self.clock is not None:
             seconds.append(self.clock.allot(size, move_number))
-        early = bool(seconds) if self.early_stop is None else self.early_stop
+        early = self.clock is not None if self.early_stop is None else self.early_stop
         return Budget(self.visits, self.playouts, min(seconds, default=None), early)
 
 

@@ -314,7 +314,9 @@ class EnginePlayer(_EvaluatorPlayer):
     def _limits(self, clock: Clock | None) -> Limits:
         spec = self._spec
         visits = 1 if spec.kind == "policy" else spec.visits
-        return Limits(visits=visits, seconds=spec.seconds, clock=clock, early_stop=True)
+        # Seconds that a move leaves over are lost: the next tree has more visits if they are used.
+        early = None if spec.seconds is not None else True
+        return Limits(visits=visits, seconds=spec.seconds, clock=clock, early_stop=early)
 
 
 class _Draws:

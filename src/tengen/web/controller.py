@@ -233,7 +233,8 @@ class EngineController:
             move = await self._unless_woken(self._program(color).choose(session.game, session.control, clock))
             answered, point = move is not None, None if move is None else move.point
         else:
-            limits = Limits(visits=player.visits, seconds=player.seconds, clock=clock)
+            # A person waits: seconds are not used in full once the move is clear.
+            limits = Limits(visits=player.visits, seconds=player.seconds, clock=clock, early_stop=True)
             result = await self.thread.think(session.game, limits, player.style, player.network, player)
             answered, point = result is not None, None if result is None or result.resign else result.move
         await asyncio.sleep(max(0.0, self._min_seconds - (time.monotonic() - begun)))
