@@ -131,10 +131,10 @@ def test_comments_marks_and_setup_can_be_read_by_sgfmill() -> None:
 
 
 def test_marks_that_make_no_sense_are_kept_and_not_shown() -> None:
-    tree = read_tree(b"(;SZ[9]LB[zz:1][cc][dd:2]TR[zz])")
+    tree = read_tree(b"(;SZ[9]LB[zz:1][cc][dd:2][tt:3][:4]TR[zz])")
     assert tree.root.labels == {30: "2"} and tree.root.marks == {}
     written = write_tree(tree)
-    assert b"LB[zz:1][cc][dd:2]" in written and b"TR[zz]" in written
+    assert b"LB[zz:1][cc][dd:2][tt:3][:4]" in written and b"TR[zz]" in written
 
 
 def test_a_property_in_small_letters_does_not_damage_what_is_written() -> None:

@@ -194,7 +194,7 @@ class GameNode:
                 point = point_of(place, self.tree.size)
             except SgfProblem:
                 continue
-            if colon:
+            if colon and point < self.tree.size**2:
                 labels[point] = text_of({"LB": [text]}, "LB", self.tree.charset)
         return labels
 
