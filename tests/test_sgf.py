@@ -380,7 +380,9 @@ def test_komi(text: str, expected: tuple[float | None, bool]) -> None:
     assert komi(text) == expected
 
 
-@pytest.mark.parametrize("points", [-400.0, -60.0, -3.5, 0.0, 2.5, 51.0, 99.5, 100.0, 123.5, 325.0, 375.0, 400.0])
+@pytest.mark.parametrize(
+    "points", [-400.0, -60.0, -3.5, 0.0, 2.5, 51.0, 99.5, 100.0, 123.5, 325.0, 375.0, 400.0, -123456.5, 1e6]
+)
 def test_any_komi_of_a_game_is_read_as_it_was_written(points: float) -> None:
     record = write_game(Game(9, "chinese", points).play("E5"))
     game, info = read_game(record)
@@ -405,7 +407,7 @@ def test_the_komi_of_a_counted_game_is_kept(rules: str, points: float) -> None:
     assert wrong == (None if rules == "aga-button" else points)
 
 
-@pytest.mark.parametrize("text", ["1000.5", "6.25", "9" * 99, "-" + "9" * 99, "x"])
+@pytest.mark.parametrize("text", ["1048576.5", "6.25", "9" * 99, "-" + "9" * 99, "x"])
 def test_a_komi_that_is_none_is_unknown(text: str) -> None:
     assert read_game(f"(;SZ[9]AP[Tengen]KM[{text}];B[ee])".encode())[1].komi is None
 

@@ -113,7 +113,7 @@ def root_properties(info: SgfInfo, size: int) -> Properties:
     facts: dict[str, str] = {name: getattr(info, attribute) for attribute, name in _TEXTS.items()}
     facts |= {
         "RU": info.rules or info.unknown_rules,
-        "KM": "" if info.komi is None else f"{info.komi:g}",
+        "KM": "" if info.komi is None else f"{info.komi:.15g}",
         "HA": str(info.handicap or ""),
         "DT": str(info.date or ""),
         "RE": "" if info.result == Result() else str(info.result),

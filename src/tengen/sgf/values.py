@@ -166,7 +166,7 @@ def unknown_rules(text: str) -> str:
     return "" if plain.lower() in _NOTHING or rules(plain) else plain
 
 
-_MAX_KOMI = 1000
+_MAX_KOMI = 1 << 20  # a game keeps its komi as float32, which has every half point up to it
 _ZI_KOMI = (2.75, 3.25, 3.75)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반]")
