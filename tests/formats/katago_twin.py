@@ -380,7 +380,7 @@ def act(x: Any, activation: kata.Activation) -> Any:
 
 def pool(x: Any, on: Any, maximum: bool) -> Any:
     mean, s = (x * on).sum(axis=(0, 1)) / on.sum(), np.sqrt(on.sum()) - 14
-    last = x[on[..., 0] > 0].max(axis=0) if maximum else mean * (s * s * 0.01 - 0.1)
+    last = np.maximum(x[on[..., 0] > 0].max(axis=0), -1) if maximum else mean * (s * s * 0.01 - 0.1)
     return np.concatenate([mean, mean * s * 0.1, last])
 
 

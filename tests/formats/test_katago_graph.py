@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,14 @@ def nested_transformer() -> KataGoModel:
     return maker.model((maker.nested(inner, 8), maker.nested(inner, 8)), tip="spatial")
 
 
+def pooled_below_minus_one() -> KataGoModel:
+    """KataGo's maximum begins at -1, which values without an activation may stay below on the whole board."""
+    maker = twin.Maker(14, 7, "identity")
+    block = maker.pooling()
+    low = replace(block.pooled_norm, bias=np.full(twin.POOLED, -5, np.float32))
+    return maker.model((replace(block, pooled_norm=low),))
+
+
 def mixed() -> KataGoModel:
     """Attention without rotary embedding between convolutions, one key head for two."""
     maker = twin.Maker(17, 6, "mish")
@@ -61,7 +70,11 @@ def mixed() -> KataGoModel:
 
 
 MODELS = {f"v{version}": (lambda version=version: plain(version)) for version in range(3, 17)} | {
-    make.__name__: make for make in (nested_convolutions, human, grouped_queries, fixed_rope, nested_transformer, mixed)
+    make.__name__: make
+    for make in (
+        *(nested_convolutions, pooled_below_minus_one, human, grouped_queries),
+        *(fixed_rope, nested_transformer, mixed),
+    )
 }
 
 

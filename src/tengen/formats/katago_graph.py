@@ -230,15 +230,19 @@ class _Graph:
         scaled = self._add("Mul", x, self._add("Div", self._constant(1.0), self._add("Sqrt", mean)))
         return self._times(scaled, norm.weights)
 
-    def _pool(self, x: _Tensor, with_maximum: bool) -> str:
-        """The pooled channels [B, 3 C]: means, means times functions of the board's area, and maxima."""
+    def _pool(self, x: _Tensor, activation: Activation | None = None) -> str:
+        """The pooled channels [B, 3 C]: means, means times functions of the board's area, and maxima if the activation
+        that they have is given."""
         x = self._cleaned(x)
         axes = self._shape(2, 3) if x.layout == "image" else self._shape(1)
         mean = self._add("Mul", self._add("ReduceSum", x.name, axes, keepdims=0), self._inverse_area)
         parts = [mean, self._add("Mul", mean, self._times(self._edge, [0.1]))]
-        if with_maximum:
-            below = self._add("Add", x.name, self._off[x.layout])  # no activation is below -1
-            parts.append(self._add("ReduceMax", below, axes, keepdims=0))
+        if activation is not None:
+            below = self._add("Add", x.name, self._off[x.layout])
+            maximum = self._add("ReduceMax", below, axes, keepdims=0)
+            if activation.kind == "identity":  # KataGo's maximum begins at -1, which no other activation is below
+                maximum = self._add("Max", maximum, self._constant(-1.0))
+            parts.append(maximum)
         else:
             square = self._times(self._add("Mul", self._edge, self._edge), [0.01])
             parts.append(self._add("Mul", mean, self._plus(square, [-0.1])))
@@ -306,7 +310,7 @@ class _Graph:
         if max(block.convolution1.weights.shape[:2] + block.pooled_convolution.weights.shape[:2]) > 1:
             inner = self._cleaned(self._to(inner, "image"))  # once for both convolutions
         pooled = self._convolve(inner, block.pooled_convolution, block.pooled_norm)
-        pool = self._pool(self._activate(pooled, block.pooled_activation), with_maximum=True)
+        pool = self._pool(self._activate(pooled, block.pooled_activation), block.pooled_activation)
         # The batch norm that follows the sum is part of both summands.
         bias = self._linear(pool, block.pooled_to_bias, factor=block.norm2.affine()[0])
         inner = self._add_to_points(self._convolve(inner, block.convolution1, block.norm2), bias)
@@ -428,7 +432,7 @@ class _Graph:
         # A network that imitates people is asked for its normal policy alone, as KataGo does.
         outputs = min(head.outputs, 1 if self._model.trunk.metadata else 2)
         pooled = self._convolve(trunk, head.pooled_convolution, head.pooled_norm)
-        pool = self._pool(self._activate(pooled, head.pooled_activation), with_maximum=True)
+        pool = self._pool(self._activate(pooled, head.pooled_activation), head.pooled_activation)
         bias = self._linear(pool, head.pooled_to_bias, factor=head.norm.affine()[0])
         inner = self._add_to_points(self._convolve(trunk, head.convolution, head.norm), bias)
         inner = self._activate(inner, head.activation)
@@ -453,9 +457,7 @@ class _Graph:
         inner = self._activate(self._convolve(trunk, head.convolution, head.norm), head.activation)
         if max(head.ownership.weights.shape[:2]) > 1:
             inner = self._cleaned(inner)
-        hidden = self._function(
-            self._linear(self._pool(inner, with_maximum=False), head.linear1, head.bias1.weights), head.activation1
-        )
+        hidden = self._function(self._linear(self._pool(inner), head.linear1, head.bias1.weights), head.activation1)
         order = [0, 2, 1]  # win, loss, no result -> win, no result, loss
         value = self._linear(
             hidden, Linear(head.value.name, head.value.weights[:, order]), head.value_bias.weights[order]
