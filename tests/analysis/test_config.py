@@ -36,7 +36,12 @@ def test_a_file_with_comments_and_includes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("maxVisits", "line 1: NAME = VALUE"), ("a=1\na=2", "line 2: a is set twice"), ("@include x.cfg", "more than")],
+    [
+        ("maxVisits", "line 1: NAME = VALUE"),
+        ("a=1\na=2", "line 2: a is set twice"),
+        ("@include x.cfg", "more than"),
+        ("@include a\0b", "line 1: '@include a"),
+    ],
 )
 def test_a_file_that_cannot_be_read(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "x.cfg"

@@ -50,6 +50,8 @@ def read_config(path: Path, _depth: int = 0) -> dict[str, str]:
             continue
         if content.startswith("@include"):
             name = content.removeprefix("@include").strip().strip('"')
+            if "\0" in name:  # no system has such a file
+                raise RecipeError(f"{path}, line {number}: {content!r} names no file")
             included |= read_config(path.parent / name, _depth + 1)
             continue
         name, equals, value = (part.strip() for part in content.partition("="))
