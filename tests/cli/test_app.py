@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import importlib
+import json
+import os
 import re
 import subprocess
 import sys
@@ -302,9 +304,31 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert child.stdout is not None and child.stderr is not None
     assert child.stdout.readline() == "line 0\n"
     child.stdout.close()
-    child.wait(timeout=60)
+    assert child.wait(timeout=60) == 0
     assert child.stderr.read() == ""
     child.stderr.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of POSIX")
+@pytest.mark.parametrize("words", ["nets >&-", "--help >&-", "nets <&- >&- 2>&-", "stats nowhere 2>&-"])
+def test_a_closed_output_is_no_error(words: str) -> None:
+    done = subprocess.run(["sh", "-c", f"{sys.executable} -m tengen {words}"], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (2 if "nowhere" in words else 0, b"", b"")
+
+
+def test_letters_that_the_output_cannot_have_are_escaped(tmp_path: Path) -> None:
+    for name in ("辜梓豪", "é"):
+        (tmp_path / f"{name}.sgf").write_bytes("(;SZ[5]PB[é😀]PW[辜梓豪]RE[B+R];B[cc])".encode())
+    out = tmp_path / "辜"
+    for words in (["rate", tmp_path, "--json", "-"], ["rate", tmp_path, "--report", out]):
+        command = [sys.executable, "-m", "tengen", *map(str, words)]
+        environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+        done = subprocess.run(command, capture_output=True, timeout=60, env=environment)
+        assert (done.returncode, done.stderr) == (0, b"")
+        if "-" in words:
+            assert json.loads(done.stdout)["sizes"][0]["anchor"] == "é😀"
+        else:
+            assert rb"\u8f9c\u6893\u8c6a" in done.stdout and "é".encode("cp1252") in done.stdout
 
 
 def test_help_is_quick_because_it_imports_little() -> None:

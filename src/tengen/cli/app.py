@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import functools
 import importlib
+import io
 import os
 import re
 import sys
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def guarded(work: Callable[[], int], *, debug: bool) -> int:
     """Do the work of a program and return its exit status, as `main`; with `debug` an error prints its traceback."""
+    _open_output()
     try:
         status = work()
         sys.stdout.flush()
@@ -126,9 +128,9 @@ def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
     def noted(*values: object, **options: object) -> object:
         try:
             return command(*values, **options)
-        except (KeyboardInterrupt, EOFError) as error:
+        except (KeyboardInterrupt, EOFError, BrokenPipeError) as error:
             ended.append(error)
-            raise
+            return None
 
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     program.command(help=_paragraphs(command.__doc__ or ""))(noted)
@@ -217,6 +219,20 @@ def _help() -> str:
             "--version prints the version, --debug the traceback of an error.",
         ]
     )
+
+
+def _open_output() -> None:
+    """Escape letters that the output cannot have, as Python does on stderr; discard the output of a closed stream."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            null = os.open(os.devnull, os.O_WRONLY)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8", errors="backslashreplace"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _silence_stdout() -> None:

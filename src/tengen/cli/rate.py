@@ -60,7 +60,7 @@ def command(
     is_data = json_file is not None and str(json_file) == "-"
     console = Console(stderr=is_data)
     if is_data:
-        print(_json(found))
+        print(_json(found, ensure_ascii=True))  # standard output may have any encoding
     for one in [] if is_data else found:
         _print(one, console)
     if json_file is not None and not is_data:
@@ -128,8 +128,8 @@ def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:
     raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {'; '.join(pool.players)}")
 
 
-def _json(found: Sequence[Standings]) -> str:
-    return json_text({"sizes": [one.as_dict() for one in found]}, indent=1, ensure_ascii=False)
+def _json(found: Sequence[Standings], *, ensure_ascii: bool = False) -> str:
+    return json_text({"sizes": [one.as_dict() for one in found]}, indent=1, ensure_ascii=ensure_ascii)
 
 
 def _write_csv(path: Path, found: Sequence[Standings]) -> None:

@@ -30,7 +30,7 @@ def command(
     """Print statistics of a game store: games, board sizes, ranks, results, lengths and dates."""
     stats = collect(Store.open(store))
     if as_json:
-        print(json_text(stats.as_dict(), indent=1, ensure_ascii=False))
+        print(json_text(stats.as_dict(), indent=1))  # in ASCII: standard output may have any encoding
     else:
         _print(store, stats, Console())
 
