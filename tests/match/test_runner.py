@@ -120,7 +120,7 @@ def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "there",
-    ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl", "manifest.json", "gate/match.json"],
+    ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl", "gate/match.json", "1.sgf", "thesis/a.tex"],
 )
 def test_a_folder_of_something_else_is_left_alone(there: str, tmp_path: Path) -> None:
     path = tmp_path / "run" / there
@@ -346,7 +346,12 @@ def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
     (tmp_path / "match.json").write_text('{"version": 1}')
     with pytest.raises(TengenError, match=f"version 1; this Tengen knows {VERSION}"):
         read_folder(tmp_path)
-    for text in ("[", "[]", "3", f'{{"version": {VERSION}}}'):
+    for text, wrong in (
+        ("[", "no JSON, "),
+        ("[]", "it is no JSON object"),
+        ("3", "it is no JSON object"),
+        (f'{{"version": {VERSION}}}', "it has no field 'schedule'"),
+    ):
         (tmp_path / "match.json").write_text(text)
-        with pytest.raises(TengenError, match="not the file of a match"):
+        with pytest.raises(TengenError, match=f"not the file of a match: {wrong}"):
             read_folder(tmp_path)

@@ -15,7 +15,7 @@ from typing import Any
 from filelock import BaseFileLock
 
 from tengen.checksums import with_digest
-from tengen.disk import json_text, on_disk, try_lock, write_whole
+from tengen.disk import PARTIAL, json_text, on_disk, try_lock, write_whole
 from tengen.errors import TengenError
 from tengen.match.game import Outcome
 from tengen.runs.folder import difference
@@ -51,7 +51,7 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
     """The match in this folder and its finished games by number. Raises TengenError when it holds none."""
     path = folder / "match.json"
     try:
-        fields = dict(json.loads(path.read_bytes()))
+        fields = _object(path.read_bytes())
         version = fields.pop("version")
         if version != VERSION:
             raise TengenError(f"{path} has version {version}; this Tengen knows {VERSION}")
@@ -62,7 +62,7 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
     except FileNotFoundError:
         raise TengenError(f"{folder} holds no match: {path.name} is missing") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TengenError(f"{path} is not the file of a match: {error!r}") from error
+        raise TengenError(f"{path} is not the file of a match: {_what_is_wrong(error)}") from error
     outcomes = _read_lines(folder / "games.jsonl")
     return about, [outcomes[i] for i in sorted(outcomes)]
 
@@ -142,11 +142,13 @@ def _foreign(folder: Path) -> str | None:
     """What a match would overwrite, or what belongs to something else, in a folder without a match."""
     if (folder / "match.json").exists():
         return None
-    for name in ("games.jsonl", "games", "report.html", "summary.json", "recipe.yaml", "manifest.json"):
-        path = folder / name
-        if any(path.iterdir()) if path.is_dir() else path.exists():
-            return name
-    return next((f"the match {path.parent.name}" for path in sorted(folder.glob("*/match.json"))), None)
+    if (other := next(folder.glob("*/match.json"), None)) is not None:
+        return f"the match {other.parent.name}"
+    ours = ("games", f"match.json{PARTIAL}")  # of a match that ended as it began
+    for path in sorted(folder.iterdir()) if folder.exists() else ():
+        if not path.name.startswith(".") and not (path.name in ours and not (path.is_dir() and any(path.iterdir()))):
+            return path.name
+    return None
 
 
 def _read_lines(path: Path) -> dict[int, Outcome]:
@@ -157,15 +159,36 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
     outcomes = {}
     for number, line in enumerate(text[: text.rfind(b"\n") + 1].splitlines(), 1):
         try:
-            row = json.loads(line)
+            row = _object(line)
             row.pop("sha256", None)
             row |= {"reason": _RENAMED.get(row["reason"], row["reason"]), "last_words": tuple(row["last_words"])}
             outcomes[row["index"]] = Outcome(**row)
         except (ValueError, KeyError, TypeError) as error:
             raise TengenError(
-                f"{path}, line {number} is not a game of a match ({error!r}): remove it, and the game is played again"
+                f"{path}, line {number} is not a game of a match ({_what_is_wrong(error)}): remove it, and the game is "
+                "played again"
             ) from error
     return outcomes
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    """The fields of a JSON object. Raises ValueError for text that is no JSON, TypeError for other values."""
+    fields = json.loads(text)
+    if not isinstance(fields, dict):
+        raise TypeError(fields)
+    return fields
+
+
+def _what_is_wrong(error: Exception) -> str:
+    match error:
+        case OSError():
+            return (error.strerror or str(error)).lower()
+        case ValueError():
+            return f"no JSON, {error}"
+        case KeyError():
+            return f"it has no field {error.args[0]!r}"
+        case _:
+            return "it is no JSON object, or has other fields"
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -80,7 +80,7 @@ class Conditions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     size: int = Field(19, ge=MIN_SIZE, le=MAX_SIZE)
-    komi: float = Field(7.5, multiple_of=0.5)
+    komi: float = Field(7.5, multiple_of=0.5, ge=-400, le=400)
     rules: str = "chinese"
     openings: str = "policy"
     opening: int | None = Field(None, ge=0)

@@ -23,6 +23,7 @@ from tengen.match.sprt import Progress, Sprt
 from tengen.statistics import Z95, Tally, wilson
 
 _GAMES = 60  # of a pairing, by default
+_MOST_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
 _NETWORKS = frozenset({"network", "policy", "raw"})
 
 Pairing: TypeAlias = tuple[str, str]
@@ -45,8 +46,8 @@ class MatchSettings(BaseModel):
     defaults: dict[str, Any] = {}
     players: tuple[PlayerSpec, ...]
     schedule: Schedule = Field(None, validate_default=True)
-    within: float | None = Field(None, gt=0, lt=50)
-    games: int = Field(None, ge=2, validate_default=True)
+    within: float | None = Field(None, ge=0.1, lt=50)
+    games: int = Field(None, ge=2, le=_MOST_GAMES, validate_default=True)
     conditions: Conditions = Conditions()
     sprt: Sprt | None = None
 
@@ -136,9 +137,9 @@ class MatchSettings(BaseModel):
         """Who meets whom, by name."""
         return self.schedule.pairings([spec.name for spec in self.players])
 
-    def indices(self) -> list[int]:
+    def indices(self) -> range:
         """The numbers of all games."""
-        return list(self.left({}))
+        return range(self.games * len(self.pairings))
 
     def left(self, outcomes: Mapping[int, Outcome]) -> Iterator[int]:
         """The numbers of the games still to play after these, which may grow meanwhile (see `left`)."""
