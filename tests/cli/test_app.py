@@ -119,6 +119,9 @@ def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.Captur
     [
         ("gtp --visits abc", "invalid value for '--visits': Input should be a valid integer (found 'abc'); see"),
         ("gtp --visits 0", "greater than or equal to 1 (found '0'); see"),
+        ("gtp --batch 1000000000", "less than or equal to 1024 (found '1000000000'); see"),
+        ("analysis --batch 1000000000", "less than or equal to 1024 (found '1000000000'); see"),
+        ("review x.sgf --at-once 1000000000", "less than or equal to 16384 (found '1000000000'); see"),
         ("gtp --device x", "'x' is not one of 'auto'"),
         ("import x.sgf --out y --since 2010", "'2010' is no date such as 2024-12-31; see"),
         ("recipes one two", "error: unexpected argument: one two; see"),

@@ -53,7 +53,7 @@ def command(
     ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     threads: Annotated[int, typer.Option(min=0, max=1024, help="Threads of the network; 0 for all cores.")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Positions of one search in a network batch.")] = 8,
+    batch: Annotated[int, typer.Option(min=1, max=1024, help="Positions of one search in a network batch.")] = 8,
     cache: Annotated[int, typer.Option(min=0, help="Evaluations to keep for repeated queries; 0 for none.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
 ) -> None:

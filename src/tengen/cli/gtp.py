@@ -50,7 +50,7 @@ def command(
     threads: Annotated[
         int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 for all cores.")
     ] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Positions in one network batch.")] = 8,
+    batch: Annotated[int, typer.Option(min=1, max=1024, help="Positions in one network batch.")] = 8,
     seed: Annotated[
         int,
         typer.Option(

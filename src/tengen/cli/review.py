@@ -56,8 +56,8 @@ def command(
     formats: Annotated[
         list[str] | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; repeat for more; all unless given")
     ] = None,
-    at_once: Annotated[int, typer.Option(min=1, help="positions searched side by side")] = 16,
-    threads: Annotated[int, typer.Option(min=0, help="threads; 0 for all cores")] = 0,
+    at_once: Annotated[int, typer.Option(min=1, max=16384, help="positions searched side by side")] = 16,
+    threads: Annotated[int, typer.Option(min=0, max=1024, help="threads; 0 for all cores")] = 0,
     device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
     cluster: Annotated[
         str,
