@@ -147,6 +147,29 @@ def test_events_beyond_the_limit_wait_and_none_is_lost() -> None:
     assert len(got) == burst and len(slept) == 120
 
 
+def test_events_that_come_by_requests_count_one_by_one() -> None:
+    slept = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"\x1e".join([b"event"] * 10)}
+
+    async def send(message: Message) -> None:
+        pass
+
+    guard = Guard(app, now=lambda: 0.0, sleep=sleep)
+    scope = {"type": "http", "method": "POST", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    for path, waits in (("/_nicegui/upload", 0), ("/_nicegui_ws/socket.io/", 1)):
+        for _ in range(int(EVENTS.burst) // 10 + 1):
+            asyncio.run(guard({**scope, "path": path, "client": ("10.0.0.1", 1)}, receive, send))
+        assert slept == [pytest.approx(10 / EVENTS.rate)] * waits
+
+
 def test_the_guard_remembers_a_bounded_number_of_clients() -> None:
     guard = Guard(page, now=lambda: 0.0)
     for number in range(5000):

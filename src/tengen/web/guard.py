@@ -35,7 +35,9 @@ OPENED = Limit(2, 60)
 REQUESTS = Limit(100, 1000)
 """Further requests of a client; a page loads some 40 files."""
 EVENTS = Limit(60, 300)
-"""Events (clicks, keys) of a client, through all its websockets."""
+"""Events (clicks, keys) of a client, through all its websockets and requests in their place."""
+_POLLED = b"\x1e"  # between the events that one request carries
+_MAX_POLLED = 16  # of which Engine.IO takes no more
 
 
 class _Use:
@@ -98,7 +100,7 @@ class Guard:
         elif wait := self._wait(client, OPENED if opens else REQUESTS):
             await self._refuse("too many requests of one computer", scope, receive, send, math.ceil(wait))
         elif not self._token or self._is_token(cookies.get(self._cookie, "")):
-            await self.app(scope, self._slowed(client, receive), send)
+            await self.app(scope, self._slowed(scope, client, receive), send)
         elif scope["type"] == "http" and self._is_token(given):
             await self._welcome(scope, receive, send)
         else:
@@ -132,12 +134,16 @@ class Guard:
             self._uses.popitem(last=False)
         return use.wait(now, take)
 
-    def _slowed(self, client: str, receive: Receive) -> Receive:
-        """`receive` with the events of a websocket as they are within the limit."""
+    def _slowed(self, scope: Scope, client: str, receive: Receive) -> Receive:
+        """`receive` with the events of a websocket, or of a browser without one, as they are within the limit."""
+        polls = scope["type"] == "http" and scope["method"] == "POST" and "/socket.io" in scope["path"]
 
         async def slowed() -> Message:
             message = await receive()
-            if message["type"] == "websocket.receive" and (wait := self._wait(client, EVENTS, take=True)):
+            events = int(message["type"] == "websocket.receive")
+            if polls and message["type"] == "http.request":
+                events = min(1 + message.get("body", b"").count(_POLLED), _MAX_POLLED)
+            if wait := max((self._wait(client, EVENTS, take=True) for _event in range(events)), default=0.0):
                 await self._sleep(wait)
             return message
 
