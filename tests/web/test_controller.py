@@ -320,7 +320,7 @@ def test_two_players_have_their_own_network_limits_and_style() -> None:
         assert controller.session.names == ("Tengen", "Tengen")
         assert controller.session.details == ("5 visits a move", "other \u00b7 2.5 s a move \u00b7 komi 7.5")
         assert made[""].searches[:2] == [(0, Limits(visits=5)), (2, Limits(visits=5))]
-        assert made["other"].searches[:2] == [(1, Limits(seconds=2.5)), (3, Limits(seconds=2.5))]
+        assert made["other"].searches[:2] == [(ply, Limits(seconds=2.5, early_stop=True)) for ply in (1, 3)]
 
     players = level_of_visits(5), own_player("other", seconds=2.5)
     perform(scene, GameSettings(size=9, players=players), engines=Two())

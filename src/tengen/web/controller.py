@@ -234,7 +234,8 @@ class EngineController:
             answered, point = move is not None, None if move is None else move.point
         else:
             # A person waits: seconds are not used in full once the move is clear.
-            limits = Limits(visits=player.visits, seconds=player.seconds, clock=clock, early_stop=True)
+            early = None if player.seconds is None else True
+            limits = Limits(visits=player.visits, seconds=player.seconds, clock=clock, early_stop=early)
             result = await self.thread.think(session.game, limits, player.style, player.network, player)
             answered, point = result is not None, None if result is None or result.resign else result.move
         await asyncio.sleep(max(0.0, self._min_seconds - (time.monotonic() - begun)))
