@@ -79,7 +79,7 @@ def test_a_closed_thread_gives_up_its_engine() -> None:
 def test_a_page_chooses_among_installed_networks_alone() -> None:
     """A name that is a path would let a page open files."""
     engines = Engines("none")
-    assert engines.networks(9)["zero-9x9"] == "zero-9x9" and next(iter(engines.networks(19))) == "distilled-b8c64"
+    assert engines.networks(9)["zero-9x9"] == "zero-9x9" and next(iter(engines.networks(19))) == "distilled-b8c64-2"
     assert engines.networks(19)["zero-9x9"] == "zero-9x9 (9x9)"
     for name in (str(find_network("zero-9x9")), "../nets/zero-9x9", "gone"):
         with pytest.raises(NetworkError, match="unknown network"):
