@@ -395,6 +395,13 @@ def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
     assert [c.point for c in engine.think(Limits(playouts=10)).candidates] == [24], "the list is as it was"
 
 
+def test_overrides_that_a_search_refuses_are_refused_again() -> None:
+    engine = engine_on(Game(9), params=SearchParams(selection="rave", priors="uniform"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="node_ownership"):
+            engine.set_position(Game(9), overrides={"node_ownership": True})
+
+
 def test_overrides_hold_for_one_position_and_drop_the_tree() -> None:
     engine, game = Engine(UniformEvaluator(), SearchParams(c_puct=0.9), batch=1), Game(9)
     engine.set_position(game)

@@ -241,10 +241,10 @@ class Engine:
         """Search boards of this size by the settings asked for, the network's advice and these overrides."""
         if self._game is not None and self._game.size == size and overrides == self._overrides:
             return
-        self._overrides = dict(overrides)
-        params = self.params_on(size).model_copy(update=self._overrides)
+        params = self.params_on(size).model_copy(update=dict(overrides))
         if _with_ownership(params).model_dump() != self._search.params.model_dump():
             self._renew(params)
+        self._overrides = dict(overrides)  # last: the search may refuse them, and then does so again
 
     def _position(self) -> Game:
         if self._game is None:
