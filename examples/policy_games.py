@@ -13,6 +13,7 @@ was fair at one of its moves, so that what follows a mistake is not always lost.
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,4 +122,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit(__doc__)
     main()

@@ -17,7 +17,9 @@ from tengen.game import Game
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Path:
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that nothing has converted yet: other tests convert files of this content."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return katago_twin.written(tmp_path / "plain.txt", metadata=False)
 
 
