@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tengen.errors import TengenError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.game import Game
@@ -124,4 +125,7 @@ def main() -> None:
 if __name__ == "__main__":
     if len(sys.argv) == 1:
         sys.exit(__doc__)
-    main()
+    try:
+        main()
+    except TengenError as error:
+        sys.exit(f"error: {error}")
