@@ -48,7 +48,7 @@ from tengen.formats.katago_model import (
     ValueHead,
 )
 
-GRAPH_VERSION = 3
+GRAPH_VERSION = 4
 """To be raised with every change of the graph or the card, so that networks are converted again."""
 OPSET = 18
 FAR = 1e4
