@@ -84,7 +84,7 @@ class Card(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _printed(cls, fields: Any) -> Any:
-        """Whoever writes a file must not control the terminal on which its card is printed."""
+        """Without control characters, which would reach the terminal that prints the card."""
         return _printable(fields)
 
     def texts(self) -> dict[str, str]:
