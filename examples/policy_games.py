@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.errors import TengenError
+from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.game import Game
@@ -82,7 +82,8 @@ def play(evaluator: Evaluator, path: Path, *, size: int, games: int, komi: float
     with path.open("wb") as file:
         while playing:
             found = evaluator.evaluate([one.game for one in playing])
-            assert found.score is not None, "the network has no score"
+            if found.score is None:
+                raise NetworkError(f"{evaluator.name} gives no score: choose a network that does")
             for one, policy, score in zip(playing, found.policy, found.score, strict=True):
                 one.play(policy.astype(np.float64), float(score), random)
             for place, one in enumerate(playing):
