@@ -130,6 +130,29 @@ def test_a_cycle_that_is_over_gives_nothing_to_play(tmp_path: Path) -> None:
     assert list(pending.claim(BLOCK)) == []
 
 
+@pytest.mark.parametrize("read", [0, 1])
+def test_a_cycle_that_another_process_stores_while_its_games_are_read_gives_nothing_to_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: int
+) -> None:
+    """The lead removes the folder when `read` of the two files have been read."""
+    folder = tmp_path / "c"
+    for number in (0, 1):
+        pending = open_games(folder)
+        pending.add([game(number)])
+        pending.flush()
+    opened: list[Path] = []
+
+    def shard(path: Path, rows: int) -> store_module.Shard:
+        if len(opened) == read:
+            FolderGames(folder).clear()
+        opened.append(path)
+        return store_module.Shard(path, rows)
+
+    monkeypatch.setattr("tengen.selfplay.transport.Shard", shard)
+    assert list(FolderGames(folder).claim(2)) == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_one_thread_may_look_while_another_writes(tmp_path: Path) -> None:
     """A worker asks which games are there while the process adds its own: every game is there at each look."""
     pending = open_games(tmp_path / "c")

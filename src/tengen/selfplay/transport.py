@@ -6,6 +6,7 @@ its cycle and number, the network and the stored games alone, so every transport
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import threading
@@ -178,7 +179,12 @@ class FolderGames:
         with self._lock:
             for path in sorted(self.folder.glob("games-*.arrow")):
                 if path not in self._read:
-                    shard = Shard(path, int(path.stem.rpartition("-")[2]))
+                    try:
+                        shard = Shard(path, int(path.stem.rpartition("-")[2]))
+                    except StoreError:
+                        if self.is_open():
+                            raise
+                        break  # another process has stored the cycle meanwhile
                     self._read[path] = [shard.row(i) for i in range(len(shard))]
             found = [record for records in self._read.values() for record in records] + self._waiting
         return {number_of(record): record for record in found}
@@ -188,7 +194,12 @@ class FolderGames:
 
     def clear(self) -> None:
         """Remove the folder, once its games are in the store."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        # It goes at once: another process that finds it half empty would take the removed games for unplayed ones.
+        stored = self.folder.with_name(self.folder.name + ".stored")
+        with contextlib.suppress(OSError):  # it is gone, or Windows keeps a folder with open files in its place
+            self.folder.rename(stored)
+        for folder in (stored, self.folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _write(self, records: Sequence[GameRecord]) -> Path:
         path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(records)}.arrow"
@@ -215,6 +226,8 @@ class FolderClaim:
         for block in range(-(-self._total // BLOCK)):
             if block not in self._held and self._claim(block):
                 played = self._games.games()
+                if not self._games.is_open():
+                    return  # `played` may lack games that are in the store
                 numbers = range(block * BLOCK, min((block + 1) * BLOCK, self._total))
                 yield from (number for number in numbers if number not in played)
 
