@@ -1,0 +1,43 @@
+"""The example of games to label: whole games, legal, of raw policies and of searches, the same for the same seed."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.data.importer import import_games
+from tengen.data.record import GameRecord
+from tengen.data.store import Store
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "games_to_label.py"
+
+
+def games_of(out: Path, monkeypatch: pytest.MonkeyPatch, **options: int) -> list[GameRecord]:
+    """The games of a run of the example on 7x7, as they come from an import."""
+    path = out.with_suffix(".sgf")
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    monkeypatch.setattr(sys, "argv", ["games_to_label.py", "distilled-b8c64", "--size=7", f"--out={path}", *words])
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    report = import_games([path], out)
+    assert (report.games, report.kept) == (options["games"], options["games"])
+    store = Store.open(out)
+    return [store.row(row) for row in range(len(store))]
+
+
+@pytest.mark.parametrize("visits", [1, 8])
+def test_games_for_a_teacher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], visits: int
+) -> None:
+    options = {"games": 40, "komi": 9, "at_once": 16, "visits": visits}
+    records = games_of(tmp_path / "first", monkeypatch, seed=3, **options)
+    assert f" {sum(len(record.moves) for record in records):,} moves" in capsys.readouterr().out
+    if visits == 1:  # games end by two passes or at the limit of moves
+        assert all(len(r.moves) == 98 or r.points[-2:].tolist() == [49, 49] for r in records)
+    # Some games have a komi near the given one, the others that of one of their positions.
+    assert 0.2 < np.mean([abs(record.komi - 9) <= 2 for record in records if record.komi is not None]) < 0.95
+    # The same for the same seed, other games for another one.
+    for seed, same in ((3, True), (4, False)):
+        again = games_of(tmp_path / f"seed-{seed}", monkeypatch, seed=seed, **options)
+        assert ({(r.hash, r.komi) for r in again} == {(r.hash, r.komi) for r in records}) == same
