@@ -146,6 +146,20 @@ def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys
     assert "by phase of the game" in printed.out and "new to it" not in printed.err
 
 
+def test_evaluate_shows_the_agreement_with_labels(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = str(tmp_path / "labels")
+    assert main(["label", str(store), "--teacher", "zero-7x7", "--per-game", "2", "--out", labels, "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "zero-7x7", labels, "--json", "--positions", "50"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["positions"] == 50 and found["same_move"]["mean"] == 1
+    assert all(found[key]["mean"] < 2e-3 for key in ("divergence", "teacher_value_mse", "teacher_score_error"))
+    assert main(["evaluate", "zero-7x7", labels]) == 0
+    assert "agreement with the labels: 60 positions" in capsys.readouterr().out
+
+
 def test_evaluate_says_which_boards_a_network_never_learnt(
     installed: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,9 +241,9 @@ def test_few_positions_give_no_interval_that_cannot_be(
         *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3))
     )
     assert judged.estimates()["value_mse"].low < 0
-    evaluate._print("mine", judged)
+    evaluate._print("mine", judged, {})
     assert "0.000 to " in capsys.readouterr().out
-    assert evaluate._as_json("mine", judged)["value_mse"]["low"] == 0  # type: ignore[index]
+    assert evaluate._as_json("mine", judged, {})["value_mse"]["low"] == 0  # type: ignore[index]
 
 
 def test_evaluate_gives_the_figures_of_the_card(

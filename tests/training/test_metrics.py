@@ -1,13 +1,20 @@
 """Figures on positions whose answers are known."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tengen.data.batch import Batch
-from tengen.evaluators import Evaluation
-from tengen.training.metrics import Estimate, PredictionResults, judge
+from tengen.data.label_sampler import LabelSampler, TargetMix
+from tengen.data.store import Store
+from tengen.data.writer import StoreWriter
+from tengen.engine.label import Labeller, LabelPlan
+from tengen.evaluators import Evaluation, load_evaluator
+from tengen.training.metrics import Estimate, PredictionResults, agreement, judge
+
+from .small_run import random_record
 
 
 def batch(moves: list[int], values: list[float]) -> Batch:
@@ -95,3 +102,33 @@ def test_calibration_of_an_honest_value() -> None:
     assert len(bands) == 10
     for predicted, won in bands:
         assert won.mean == pytest.approx(predicted, abs=0.04)
+
+
+def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: Path) -> None:
+    """Games on two board sizes; a teacher agrees with itself."""
+    teacher, student = (load_evaluator(name, "cpu", threads=1) for name in ("distilled-b8c64-2", "distilled-b8c64"))
+    with StoreWriter(tmp_path / "games") as writer:
+        for seed in range(12):
+            writer.add(random_record(seed, size=7 + seed % 3))
+    records = Labeller([Store.open(tmp_path / "games")], teacher, LabelPlan(per_game=3)).label(0, 12)
+    with StoreWriter(tmp_path / "labels") as writer:
+        for record in records:
+            writer.add(record)
+    sampler = LabelSampler(
+        Store.open(tmp_path / "labels"), batch_size=16, symmetries=False, mix=TargetMix(value=1, score=1)
+    )
+    itself, found = (agreement(each, sampler, 1000) for each in (teacher, student))
+    assert itself["same_move"].mean == 1 and all(estimate.mean < 2e-3 for estimate in list(itself.values())[1:])
+    rows = []
+    for record in records:
+        assert record.visits is not None
+        for ply in [ply for ply, visits in enumerate(record.visits) if len(visits)]:
+            first, other = (each.evaluate([record.game(ply)]) for each in (teacher, student))
+            assert first.score is not None and other.score is not None
+            p, q = first.policy[0].astype(float), other.policy[0].astype(float)
+            value, score = first.value[0] - other.value[0], first.score[0] - other.score[0]
+            divergence = sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a > 0)
+            rows.append((p.argmax() == q.argmax(), divergence, value**2, abs(score)))
+    assert [found[name].count for name in found] == [36] * 4 == [len(rows)] * 4
+    assert [found[name].mean for name in found] == pytest.approx(np.mean(rows, 0).tolist(), rel=0.01)
+    assert agreement(student, sampler, 20)["same_move"].count == 20

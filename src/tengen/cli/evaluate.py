@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.cli.nets import find_file
+from tengen.data.label_sampler import LabelSampler, TargetMix, recorded_positions
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
@@ -28,7 +29,7 @@ from tengen.evaluators.playout_file import find_playout, is_playout, read_playou
 from tengen.machine import Device
 from tengen.training.card import share_learnt
 from tengen.training.config import DEFAULT_FRACTION
-from tengen.training.metrics import Estimate, PredictionResults, measure
+from tengen.training.metrics import Estimate, PredictionResults, agreement, measure
 
 _NAMES = {
     "top1": "top-1",
@@ -37,6 +38,10 @@ _NAMES = {
     "value_mse": "value error (squared, -1 to 1)",
     "value_mse_01": "value error (squared, 0 to 1)",
     "value_accuracy": "winner predicted",
+    "same_move": "the teacher's best move",
+    "divergence": "divergence from the teacher's policy, nats",
+    "teacher_value_mse": "difference from its value (squared, -1 to 1)",
+    "teacher_score_error": "difference from its score, points",
 }
 
 
@@ -59,7 +64,10 @@ def command(
     device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
-    """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
+    """Judge a network by the games of a store: one random position a game, never a pass, the same for every network.
+
+    Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
+    """
     if Path(network).is_dir():
         raise NetworkError(f"{network} is a folder, no network: the network comes first, then the store")
     if network != "uniform":
@@ -68,17 +76,19 @@ def command(
     if is_playout(network):
         card = read_playout_card(find_playout(network))
         name, judgement = _judge_playout(network, _Games.choose(games, card, split), batch, seed, every, positions)
+        labels: dict[str, Estimate] = {}
     else:
-        name, judgement = _judge_network(network, games, split, device, batch, seed, every, positions)
+        name, judgement, labels = _judge_network(network, games, split, device, batch, seed, every, positions)
     if as_json:
-        print(json_text(_as_json(name, judgement)))
+        print(json_text(_as_json(name, judgement, labels)))
     else:
-        _print(name, judgement)
+        _print(name, judgement, labels)
 
 
 def _judge_network(
     network: str, store: Store, split: str, device: Device, batch: int, seed: int, every: bool, positions: int | None
-) -> tuple[str, PredictionResults]:
+) -> tuple[str, PredictionResults, dict[str, Estimate]]:
+    """The network's name, what it predicts of the games, and how far it agrees with labels, if the store has any."""
     evaluator = load_evaluator(network, device, batch=batch)
     card = read_card(evaluator.path) if isinstance(evaluator, NetworkFileEvaluator) else None
     if card is not None:
@@ -90,7 +100,10 @@ def _judge_network(
     planes = chosen.plane_set
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
     with Console(stderr=True).status(f"judging {escape(evaluator.name)} on {sampler.games:,} games"):
-        return evaluator.name, measure(evaluator, sampler, positions)
+        judgement = measure(evaluator, sampler, positions)
+        labelled = games.label_sampler(planes, batch_size=batch, seed=seed)
+        labels = {} if labelled is None else agreement(evaluator, labelled, len(judgement))
+    return evaluator.name, judgement, labels
 
 
 @dataclass(frozen=True)
@@ -123,6 +136,14 @@ class _Games:
     def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
         return Sampler(self.store, self.split, planes, symmetries=False, validation_fraction=self.fraction, **options)
 
+    def label_sampler(self, plane_set: str, **options: Any) -> LabelSampler | None:
+        """The positions that a teacher, or a search of self-play, has labelled; None where there are none."""
+        known = recorded_positions(self.store) > 0
+        if not known[choose(self.store.hashes, self.split, self.fraction)].any():
+            return None
+        options |= {"plane_set": plane_set, "split": self.split, "validation_fraction": self.fraction}
+        return LabelSampler(self.store, symmetries=False, surprise=0, mix=TargetMix(value=1, score=1), **options)
+
 
 def _warn_of_boards(card: Card, store: Store) -> None:
     sizes = store.column("size")
@@ -146,34 +167,39 @@ def _judge_playout(
         return path.stem, judge_playout(path, sampler, positions)
 
 
-def _as_json(name: str, judgement: PredictionResults) -> dict[str, object]:
-    def figures(part: PredictionResults) -> dict[str, object]:
-        known = {key: (figure.mean, *figure.interval(9)) for key, figure in _estimates(part).items() if figure.count}
+def _as_json(name: str, judgement: PredictionResults, labels: dict[str, Estimate]) -> dict[str, object]:
+    def figures(estimates: dict[str, Estimate]) -> dict[str, object]:
+        known = {key: (figure.mean, *figure.interval(9)) for key, figure in estimates.items() if figure.count}
         return {key: dict(zip(("mean", "low", "high"), ends, strict=True)) for key, ends in known.items()}
 
     return {
         "network": name,
         "positions": len(judgement),
-        **figures(judgement),
-        "phases": {phase: figures(part) for phase, part in judgement.by_phase().items()},
+        **figures(_not_negative(judgement.estimates())),
+        **figures(_not_negative(labels)),
+        "phases": {phase: figures(_not_negative(part.estimates())) for phase, part in judgement.by_phase().items()},
         "calibration": [{"predicted": chance, "won": won.mean} for chance, won in judgement.calibration()],
     }
 
 
-def _print(name: str, judgement: PredictionResults) -> None:
+def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate]) -> None:
     console = Console()
-    figures = Table(title=f"{escape(name)}: {len(judgement):,} positions", title_justify="left")
-    figures.add_column("figure")
-    figures.add_column("mean", justify="right")
-    figures.add_column("95% interval", justify="right")
-    for key, estimate in _estimates(judgement).items():
-        figures.add_row(_NAMES[key], *_shown(key, estimate))
-    console.print(figures)
+    titles = [(f"{escape(name)}: {len(judgement):,} positions", judgement.estimates())]
+    if labels:
+        titles.append((f"agreement with the labels: {labels['same_move'].count:,} positions", labels))
+    for title, estimates in titles:
+        figures = Table(title=title, title_justify="left")
+        figures.add_column("figure")
+        figures.add_column("mean", justify="right")
+        figures.add_column("95% interval", justify="right")
+        for key, estimate in _not_negative(estimates).items():
+            figures.add_row(_NAMES[key], *_shown(key, estimate))
+        console.print(figures)
     phases = Table(title="by phase of the game", title_justify="left")
     for heading in ("moves played", "positions", "top-1", "top-5", "winner predicted"):
         phases.add_column(heading, justify="left" if heading == "moves played" else "right")
     for phase, part in judgement.by_phase().items():
-        found = _estimates(part)
+        found = _not_negative(part.estimates())
         shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
         phases.add_row(phase, f"{len(part):,}", *shares)
     console.print(phases)
@@ -187,16 +213,16 @@ def _print(name: str, judgement: PredictionResults) -> None:
     console.print(calibration)
 
 
-def _estimates(judgement: PredictionResults) -> dict[str, Estimate]:
-    """The figures of a judgement; as none of them can be negative, no interval begins below 0."""
-    found = judgement.estimates().items()
+def _not_negative(estimates: dict[str, Estimate]) -> dict[str, Estimate]:
+    """The estimates without intervals that begin below 0, as none of the figures can be negative."""
+    found = estimates.items()
     return {key: replace(one, low=0.0) if -math.inf < one.low < 0 else one for key, one in found}
 
 
 def _shown(key: str, estimate: Estimate) -> tuple[str, str]:
     if not estimate.count:
         return "unknown", ""
-    form = "{:.3f}" if key in ("cross_entropy", "value_mse", "value_mse_01") else "{:.1%}"
+    form = "{:.1%}" if key in ("top1", "top5", "value_accuracy", "same_move", "won") else "{:.3f}"
     if not math.isfinite(estimate.high):  # the spread of a single position is unknown
         return form.format(estimate.mean), "unknown"
     return form.format(estimate.mean), f"{form.format(estimate.low)} to {form.format(estimate.high)}"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.data.batch import Batch, Rows
+from tengen.data.label_sampler import LabelSampler
 from tengen.data.sampler import Sampler
 from tengen.disk import write_whole
 from tengen.evaluators.evaluation import Evaluation, InputBatch
@@ -173,3 +174,35 @@ def judge_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers, N
     unknown = np.where(played, 0.0, np.nan)
     top1, top5 = (np.clip((best - ahead) / ties, 0, 1) + unknown for best in (1, 5))
     return top1, top5, -np.log(np.maximum(chosen, 1e-12)) + unknown
+
+
+def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> dict[str, Estimate]:
+    """Compare with the labels of a teacher at the first positions of a sampler, one epoch at most.
+
+    Its targets are to be those of the labels alone. Figures: same_move, the same best move; divergence of the policy
+    from the teacher's (Kullback-Leibler, nats); teacher_value_mse, with values in -1..1; teacher_score_error, the
+    difference in points. Without positions where network and teacher both have one, its count is 0.
+    """
+    wanted, network = min(positions, sampler.positions), evaluator.on(sampler.edge)
+    found: dict[str, list[Numbers]] = {}
+    for start in range(0, wanted, sampler.batch_size):
+        batch = sampler.draw(start, min(sampler.batch_size, wanted - start))
+        inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
+        evaluation, target = network.infer(inputs), batch.target
+        assert target is not None
+        teacher, student = target.astype(np.float64), evaluation.policy.astype(np.float64)
+        logs = np.log(np.where(teacher > 0, teacher, 1)) - np.log(np.maximum(student, 1e-12))
+        unknown = np.full(len(teacher), np.nan)
+        columns = {
+            "same_move": (teacher.argmax(1) == student.argmax(1)).astype(np.float64),
+            "divergence": (teacher * logs).sum(1),
+            "teacher_value_mse": (evaluation.value - batch.value) ** 2.0 if network.has_value else unknown,
+            "teacher_score_error": unknown if evaluation.score is None else np.abs(evaluation.score - batch.score),
+        }
+        for name, column in columns.items():
+            found.setdefault(name, []).append(column[~np.isnan(column)].astype(np.float64))
+    joined = {name: np.concatenate(parts) for name, parts in found.items()}
+    return {
+        name: Estimate.share(column) if name == "same_move" else Estimate.average(column)
+        for name, column in joined.items()
+    }
