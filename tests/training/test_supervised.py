@@ -476,20 +476,31 @@ def test_positions_are_split_by_game(settings: dict[str, Any]) -> None:
 
 
 def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) -> None:
-    """Its targets are the teacher's; a game whose result is unknown teaches a value; the card names the teacher."""
-    labels = tmp_path / "labels"
+    """Its targets are the teacher's; a game whose result is unknown teaches a value; the card names the teacher.
+
+    Labels of games that are held out show how far it agrees with the teacher.
+    """
+    labels, judged = tmp_path / "labels", settings["data"]["validation_store"]
     command = ["label", settings["data"]["store"], "--teacher", "zero-7x7", "--per-game", "3", "--licence", "CC0"]
     assert main([*command, "--out", str(labels), "--quiet"]) == 0
     settings["data"] |= {"store": str(labels), "teacher": {"policy": 0.9}}
-    settings["training"] |= {"value_loss": "bce", "steps": 60}
+    settings["training"] |= {"value_loss": "bce", "steps": 60, "validate_every": 20}
+    samplers = open_samplers(RunConfig.model_validate(settings))
+    assert samplers.train.positions == 180 and not np.isnan(samplers.train.batch(0).value).any()
+    assert samplers.labels is None
+    settings["data"] |= {"validation_store": None, "validation_fraction": 0.3}
     run = RunConfig.model_validate(settings)
     samplers = open_samplers(run)
-    assert samplers.train.positions == 180 and not np.isnan(samplers.train.batch(0).value).any()
+    assert samplers.labels is not None and samplers.labels.positions + samplers.train.positions == 180
+    assert not set(samplers.labels.game_rows) & set(samplers.train.game_rows)
     card = read_card(train(run, tmp_path / "run", show_progress=False))
     assert card.data == "the games of labels; targets of zero-7x7 (CC0)"
     found = [event["policy"] for event in read_events(tmp_path / "run", "train")]
     assert np.mean(found[-3:]) < np.mean(found[:3]) - 0.1
-    settings["data"]["store"] = settings["data"]["validation_store"]
+    apart = [event["divergence"] for event in read_events(tmp_path / "run", "validation")]
+    assert len(apart) == 3 and apart[2] < apart[0] - 0.05
+    assert card.metrics["divergence"] == pytest.approx(apart[2], abs=0.02)  # in training bf16 may compute it
+    settings["data"]["store"] = judged
     with pytest.raises(StoreError, match="no position with a policy target"):
         open_samplers(RunConfig.model_validate(settings))
     with pytest.raises(ValidationError, match="games does not go with labels of a teacher"):

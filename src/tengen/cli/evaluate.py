@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.cli.nets import find_file
-from tengen.data.label_sampler import LabelSampler, TargetMix, recorded_positions
+from tengen.data.label_sampler import labels_to_judge_by
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
@@ -101,7 +101,7 @@ def _judge_network(
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
     with Console(stderr=True).status(f"judging {escape(evaluator.name)} on {sampler.games:,} games"):
         judgement = measure(evaluator, sampler, positions)
-        labelled = games.label_sampler(planes, batch_size=batch, seed=seed)
+        labelled = labels_to_judge_by(store, games.split, games.fraction, planes, batch_size=batch, seed=seed)
         labels = {} if labelled is None else agreement(evaluator, labelled, len(judgement))
     return evaluator.name, judgement, labels
 
@@ -135,14 +135,6 @@ class _Games:
 
     def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
         return Sampler(self.store, self.split, planes, symmetries=False, validation_fraction=self.fraction, **options)
-
-    def label_sampler(self, plane_set: str, **options: Any) -> LabelSampler | None:
-        """The positions that a teacher, or a search of self-play, has labelled; None where there are none."""
-        known = recorded_positions(self.store) > 0
-        if not known[choose(self.store.hashes, self.split, self.fraction)].any():
-            return None
-        options |= {"plane_set": plane_set, "split": self.split, "validation_fraction": self.fraction}
-        return LabelSampler(self.store, symmetries=False, surprise=0, mix=TargetMix(value=1, score=1), **options)
 
 
 def _warn_of_boards(card: Card, store: Store) -> None:

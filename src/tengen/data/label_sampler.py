@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,17 @@ def _check_share(name: str, share: float) -> None:
 def recorded_positions(store: Store) -> Ints:
     """Number of positions with recorded visits in every game, int64 [games]. Self-play trains on these."""
     return np.concatenate([shard.recorded for shard in store.shards]) if store.shards else np.empty(0, np.int64)
+
+
+def labels_to_judge_by(
+    store: Store, split: Split, validation_fraction: float, plane_set: str | PlaneSet, **options: Any
+) -> LabelSampler | None:
+    """The labelled positions of a split of a store, as they were played, with what the labels alone say of them; None
+    where it has none. `options` are further arguments of LabelSampler."""
+    if not recorded_positions(store)[choose(store.hashes, split, validation_fraction)].any():
+        return None
+    options |= {"plane_set": plane_set, "split": split, "validation_fraction": validation_fraction}
+    return LabelSampler(store, symmetries=False, surprise=0, mix=TargetMix(value=1, score=1), **options)
 
 
 class LabelSampler:

@@ -17,6 +17,7 @@ from rich.progress import Progress
 from torch import Tensor, nn
 
 from tengen.data.batch import Rows
+from tengen.data.label_sampler import LabelSampler
 from tengen.data.sampler import Sampler
 from tengen.disk import PARTIAL
 from tengen.errors import RecipeError
@@ -26,7 +27,7 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import numbered
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import TARGETS, BatchStream
-from tengen.training.metrics import Estimate, Numbers, judge_moves, measure
+from tengen.training.metrics import Estimate, Numbers, agreement, judge_moves, measure
 from tengen.training.trainer import Callback, DamagedCheckpoint, State, Trainer, read_checkpoint
 
 _logger = logging.getLogger(__name__)
@@ -108,14 +109,22 @@ class Validation(Callback):
     `first` also before the first step.
 
     Writes an event `validation` with the mean and 95% confidence interval of each figure that is known, and the number
-    of positions. `last` holds the newest figures.
+    of positions; as many positions of `labels` show how far the network agrees with a teacher. `last` holds the newest
+    figures.
     """
 
     def __init__(
-        self, log: EventLog, sampler: Sampler, positions: int, due: Callable[[int], bool], first: bool = False
+        self,
+        log: EventLog,
+        sampler: Sampler,
+        labels: LabelSampler | None,
+        positions: int,
+        due: Callable[[int], bool],
+        first: bool = False,
     ) -> None:
         self._events = log
         self._sampler = sampler
+        self._labels = labels
         self._positions = positions
         self._due = due
         self._first = first
@@ -140,6 +149,8 @@ class Validation(Callback):
             evaluator = evaluator_of(trainer, self._sampler)
             result = measure(evaluator, self._sampler, self._positions, maps.see)
         found = {**result.estimates(), **maps.estimates()}
+        if self._labels is not None:
+            found |= agreement(evaluator, self._labels, self._positions)
         self.last = {name: figure for name, figure in found.items() if figure.count}
         values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
         intervals = {name: figure.interval(5) for name, figure in self.last.items()}

@@ -23,6 +23,9 @@ _TILES = {
     "value_mse": ("value error", "{:.3f}"),
     "value_mse_01": ("value error, 0 to 1", "{:.3f}"),
     "value_accuracy": ("winner", "{:.1%}"),
+    "same_move": ("the teacher's move", "{:.1%}"),
+    "divergence": ("divergence, nats", "{:.3f}"),
+    "teacher_value_mse": ("difference of values", "{:.3f}"),
 }
 
 
@@ -37,6 +40,9 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
     def winners(axes: Axes) -> None:
         _shares(axes, validation, "value_accuracy")
 
+    def teacher(axes: Axes) -> None:
+        _shares(axes, validation, "same_move")
+
     knows_value = bool(judgement.judged.any())
 
     return write_page(
@@ -50,6 +56,7 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
             plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
             plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
             *([plot("Top-1 of later moves", "training step", later)] if maps else []),
+            *([plot("The teacher's best move", "training step", teacher)] if "same_move" in card.metrics else []),
             *([plot("Winner predicted", "training step", winners)] if knows_value else []),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),

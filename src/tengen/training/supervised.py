@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tengen.data.label_sampler import LabelSampler, TargetMix
+from tengen.data.label_sampler import LabelSampler, TargetMix, labels_to_judge_by
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
@@ -56,7 +56,7 @@ from tengen.training.card import (
 from tengen.training.config import OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
-from tengen.training.metrics import Estimate, measure
+from tengen.training.metrics import Estimate, agreement, measure
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
@@ -75,10 +75,12 @@ _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # key
 @dataclass(frozen=True)
 class Samplers:
     """Positions for training and for validation. They share no game, unless a validation store has games of the other
-    one, of which `train` warns."""
+    one, of which `train` warns. `labels` are positions for validation with labels, where those are learned and there
+    are any."""
 
     train: Sampler | LabelSampler
     validation: Sampler
+    labels: LabelSampler | None = None
 
 
 def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] = {}) -> Samplers:
@@ -138,7 +140,11 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         teacher.check(board_sizes(store, train.game_rows))
     for games in (train, validation):
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
-    return Samplers(train, validation)
+    labels = None
+    if isinstance(train, LabelSampler):
+        options = {"threads": data.threads}
+        labels = labels_to_judge_by(judged, splits[1], data.validation_fraction, network.plane_set, **options)
+    return Samplers(train, validation, labels)
 
 
 def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None:
@@ -293,7 +299,7 @@ def _fit(
     stream = BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device)
     log = LossLog(events, stream, config.batch_size, config.log_every)
     validation = Validation(
-        events, samplers.validation, config.validation_games, config.validates, first=run.start is not None
+        events, samplers.validation, samplers.labels, config.validation_games, config.validates, run.start is not None
     )
     identity = {"identity": _identity(run, samplers.train.plane_set)}
     saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
@@ -356,8 +362,11 @@ def _finish(
 
     export(module, planes, scalars, path, card({}).metadata())
     check_agreement(module, path, planes, scalars)
-    result = measure(OpenVinoEvaluator(path, remember=False), validation)
-    final = card(metric_entries(result, _judge_maps(trainer, network, validation)))
+    evaluator = OpenVinoEvaluator(path, remember=False)
+    result, further = measure(evaluator, validation), _judge_maps(trainer, network, validation)
+    if samplers.labels is not None:
+        further |= agreement(evaluator, samplers.labels, run.training.validation_games)
+    final = card(metric_entries(result, further))
     export(module, planes, scalars, path, final.metadata())
     events.write("final", trainer.step, final.metrics)
     result.save(folder.path / "predictions.npz")
