@@ -30,8 +30,9 @@ class Forgetful(FakeEngine):
 def test_small_boards_have_networks_of_their_own() -> None:
     engines = Engines("default")
     assert engines.network(19) == read_card(find_network("default")).name
-    assert (engines.network(7), engines.network(9)) == ("zero-7x7", "distilled-9x9")
-    for size in (7, 9):
+    own = {7: "zero-7x7", 9: "distilled-9x9", 13: "distilled-13x13"}
+    assert {size: engines.network(size) for size in own} == own
+    for size in own:
         assert read_card(find_network(engines.network(size))).board_sizes == [size]
 
 
