@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.presets import PRESETS
 from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.evaluation import Evaluation
@@ -155,16 +156,23 @@ def search_games(
             yield game
 
 
+def positive(text: str) -> int:
+    """A number of at least 1, for argparse."""
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{number} is below 1")
+    return number
+
+
 def main() -> None:
     """Read the arguments and play."""
     parser = argparse.ArgumentParser(description="Games of a network with itself, as one SGF file.")
     parser.add_argument("network", help="an installed network or a network file")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--size", type=int, default=9)
-    parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--size", type=int, default=9, choices=range(MIN_SIZE, MAX_SIZE + 1), metavar="SIZE")
+    parser.add_argument("--games", type=positive, default=1000)
     parser.add_argument("--komi", type=float, default=7.0)
-    parser.add_argument("--visits", type=int, default=1, help="of a search; 1: the raw policy, with mistakes")
-    parser.add_argument("--at-once", type=int, default=256)
+    parser.add_argument("--visits", type=positive, default=1, help="of a search; 1: the raw policy, with mistakes")
+    parser.add_argument("--at-once", type=positive, default=256)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)

@@ -23,9 +23,9 @@ _TILES = {
     "value_mse": ("value error", "{:.3f}"),
     "value_mse_01": ("value error, 0 to 1", "{:.3f}"),
     "value_accuracy": ("winner", "{:.1%}"),
-    "same_move": ("the teacher's move", "{:.1%}"),
-    "divergence": ("divergence, nats", "{:.3f}"),
-    "teacher_value_mse": ("difference of values", "{:.3f}"),
+    "same_move": ("teacher: same move", "{:.1%}"),
+    "divergence": ("teacher: divergence", "{:.3f}"),
+    "teacher_value_mse": ("teacher: value error", "{:.3f}"),
 }
 
 
@@ -76,7 +76,8 @@ def _tiles(card: Card) -> list[Tile]:
     for name, (label, form) in _TILES.items():
         if name in card.metrics:
             low, high = card.metrics[f"{name}_interval"]
-            interval = "" if low is None else f"{form.format(low)} to {form.format(high)}"
+            # None of the figures can be negative.
+            interval = "" if low is None else f"{form.format(max(low, 0.0))} to {form.format(high)}"
             shown.append(Tile(label, form.format(card.metrics[name]), interval))
     return [*shown, Tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours")]
 
