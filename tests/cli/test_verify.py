@@ -87,6 +87,6 @@ def test_a_file_a_name_and_nothing(run: Path, capsys: pytest.CaptureFixture[str]
     status, found, _ = verify(capsys, run / "nets" / "cycle-00001.onnx", "zero-7x7")
     assert (status, found) == (0, {"cycle-00001.onnx": "intact", "zero-7x7.onnx": "intact"})
     status, found, last = verify(capsys, "default", "linear-tygem")
-    assert status == 0 and set(found.values()) == {"intact"} and last.startswith("6 intact")
+    assert status == 0 and set(found.values()) == {"intact"} and last.startswith("8 intact")
     assert app.main(["verify", str(run / "nowhere")]) == 2
     assert "nowhere" in capsys.readouterr().err
