@@ -25,9 +25,11 @@ bool over_by_passes(FeatureContext& f, int back) {
 
 bool by_area(FeatureContext& f) { return f.game.rules().scoring == Scoring::area; }
 
-// Under friendly passes KataGo expects that play goes on after two passes, and hides that a pass ends the game.
+// Under friendly passes KataGo expects that play goes on after two passes, and hides that a pass ends the game; so does
+// a search with a conservative pass at its root.
 bool end_is_hidden(FeatureContext& f) {
-    return f.game.rules().friendly_pass_ok && by_area(f) && f.game.passes() == 1 && f.game.pass_ends();
+    if (!by_area(f) || !f.game.pass_ends()) return false;
+    return f.pass_goes_on || (f.game.rules().friendly_pass_ok && f.game.passes() == 1);
 }
 
 // Colors must alternate; of a game that was over and went on, the move that ended it is the first.

@@ -129,8 +129,10 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
     const auto write = [&](int row, const Game& game) {
         const int nth = waiting_[row].refresh ? static_cast<int>(symmetric_.size()) + row : 0;
         const int symmetry = waiting_[row].symmetry = symmetry_for(game, nth);
-        encode(set, game, symmetry, edge, planes + row * set.planes.size() * area, scalars + row * set.scalars.size(),
-               mask + row * area);
+        FeatureContext context(game);
+        context.pass_goes_on = params_.conservative_pass && waiting_[row].path.empty();
+        encode(set, context, Layout(game.board().size(), symmetry, edge), planes + row * set.planes.size() * area,
+               scalars + row * set.scalars.size(), mask + row * area);
         if (params_.playout_doubling_advantage != 0) tell_advantage(set, game, scalars + row * set.scalars.size());
     };
     return gather(write, limit);

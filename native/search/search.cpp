@@ -229,13 +229,12 @@ bool Search::lacks_candidate(const Node& root, bool by_name) const {
     return by_name ? missing.any() : rule && useful_moves(*game_, params_.dead_stones()).empty();
 }
 
-// Whether a pass at a kept root was searched as the end of the game, as it is below a root. `moved`: the node was no
-// root before.
+// Whether a kept root was searched with a pass as the end of the game, and evaluated by a network that knew so, as it
+// is below a root. `moved`: the node was no root before.
 bool Search::ended_by_pass(const Node& root, bool moved) const {
+    if (moved && game_->pass_ends()) return true;
     const int edge = root.find(game_->board().pass());
-    if (edge >= root.edge_count) return false;
-    const EdgeStats& stats = root.edges[edge];
-    return stats.node ? stats.node->terminal : moved && stats.visits > 0 && game_->pass_ends();
+    return edge < root.edge_count && root.edges[edge].node && root.edges[edge].node->terminal;
 }
 
 // A list of candidates at the root is the best of what may be played there, and no list for other restrictions. A pass

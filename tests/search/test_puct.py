@@ -9,9 +9,10 @@ from plain_puct import PlainPuct
 
 from tengen import _native
 from tengen.coords import from_gtp
+from tengen.data.planes import encode_game
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import UniformEvaluator
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 
 CENTRE = 12  # of a 5x5 board
@@ -336,3 +337,33 @@ def test_a_pass_at_a_kept_root_does_not_end_the_game() -> None:
         search.run(search.visits + 200)
         stats = search.stats()
         assert abs(stats.value[stats.point == 25][0]) < 0.5, "finished games are won"
+
+
+class Watcher(UniformEvaluator):
+    """Keeps the scalars that it is asked about."""
+
+    def __init__(self) -> None:
+        super().__init__("katago-v7")
+        self.seen: list[np.ndarray] = []
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        self.seen.extend(batch.arrays[1].copy())
+        return super().infer(batch)
+
+
+@pytest.mark.parametrize(("conservative", "kept"), [(True, False), (True, True), (False, False)])
+def test_the_network_is_not_told_that_a_conservative_pass_ends_the_game(conservative: bool, kept: bool) -> None:
+    """As under rules with friendly passes, where KataGo hides it everywhere (tests/data_pipeline)."""
+    game = Game(5, "tromp-taylor", komi=0.5).play("C3")
+    evaluator = Watcher()
+    search = TreeSearch(evaluator, SearchParams(conservative_pass=conservative), 1)
+    if kept:
+        search.set_root(game, allow=[25])
+        search.run(50)
+        evaluator.seen.clear()
+    game.play("pass")
+    search.set_root(game)
+    search.run(search.visits + 1)
+    friendly = Game(5, "ko=positional,scoring=area,suicide=true,friendly_pass_ok=true", komi=0.5)
+    _, hidden, _ = encode_game("katago-v7", friendly.play("C3").play("pass"))
+    assert np.array_equal(evaluator.seen[0], hidden) == conservative
