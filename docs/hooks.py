@@ -180,32 +180,36 @@ def recipes_page() -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _groups(model: type[BaseModel], prefix: str) -> Iterator[str]:
+def _groups(model: type[BaseModel], prefix: str, default: BaseModel | None = None) -> Iterator[str]:
     """The Markdown of a model: heading, docstring and table of its keys, then the same of the groups in it."""
     if prefix:
         yield f"### `{prefix}`"
     yield inspect.getdoc(model) or ""
-    yield fields_table(model)
+    yield fields_table(model, default)
     for name, field in model.model_fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if inspect.isclass(kind) and issubclass(kind, BaseModel) and kind is not SearchParams:
-                yield from _groups(kind, f"{prefix}.{name}" if prefix else name)
+                place = field.default if isinstance(field.default, kind) else None
+                yield from _groups(kind, f"{prefix}.{name}" if prefix else name, place)
 
 
-def fields_table(model: type[BaseModel]) -> str:
-    """The fields of a pydantic model as a Markdown table: name, values, default, description if there is any."""
+def fields_table(model: type[BaseModel], default: BaseModel | None = None) -> str:
+    """The fields of a pydantic model as a Markdown table: name, values, default, description if there is any.
+
+    `default` has the defaults of a group in its place, which may differ from those of the model.
+    """
     fields = model.model_fields
     columns = ["key", "values", "default"] + ["description"] * any(field.description for field in fields.values())
     rows = [columns, ["---"] * len(columns)]
     for name, field in fields.items():
-        cells = [f"`{name}`", _values(field), _default(field), field.description or ""]
+        cells = [f"`{name}`", _values(field), _default(field, name, default), field.description or ""]
         rows.append([_cell(cell) for cell in cells[: len(columns)]])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _default(field: FieldInfo) -> str:
+def _default(field: FieldInfo, name: str, group: BaseModel | None) -> str:
     """The default of a field as YAML writes it."""
-    default = field.get_default(call_default_factory=True)
+    default = field.get_default(call_default_factory=True) if group is None else getattr(group, name)
     if field.is_required():
         return "required"
     if isinstance(default, BaseModel) or default == "":

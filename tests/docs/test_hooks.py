@@ -57,3 +57,10 @@ def test_the_table_has_million_multiply_accumulates(hooks: ModuleType) -> None:
     rows = [line.split(" | ") for line in hooks.published_systems().splitlines()]
     macs = {row[0].strip("| `"): row[rows[0].index("MMAC")] for row in rows}
     assert macs["a0.20.256"] == "8,519" and macs["betago"] == "3"
+
+
+def test_the_reference_has_the_default_of_a_key_in_its_place(hooks: ModuleType) -> None:
+    page = hooks.recipes_page()
+    decays = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `decay` |")]
+    names = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `name` | text |")]
+    assert decays == ["`0.7`", "`0.3`", "`0.3`"] and names.count("`adamw`") == 1

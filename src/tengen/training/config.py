@@ -20,9 +20,24 @@ ValueLoss = Literal["auto", "mse", "bce"]
 
 
 class Strict(BaseModel):
-    """A frozen model that refuses unknown keys. `key` documents a field for the reference of recipe keys."""
+    """A frozen model that refuses unknown keys. `key` documents a field for the reference of recipe keys.
+
+    Keys that a group lacks have the defaults of its place, which may differ from those of its class.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_groups(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        groups = {
+            name: field.default.model_dump(include=field.default.model_fields_set) | given[name]
+            for name, field in cls.model_fields.items()
+            if isinstance(field.default, Strict) and isinstance(given.get(name), dict)
+        }
+        return given | groups
 
 
 def key(default: Any, meaning: str, **limits: Any) -> Any:
