@@ -14,7 +14,7 @@ from tengen.data import LabelSampler, Store, TargetMix
 from tengen.data.record import GameRecord, pack_shares, unpack_shares
 from tengen.data.writer import StoreAppender, StoreWriter
 from tengen.engine.label import RULE_SETS, Labeller, LabelPlan
-from tengen.evaluators import Evaluator, load_evaluator
+from tengen.evaluators import Evaluator, UniformEvaluator, load_evaluator
 
 GAMES = 12
 
@@ -197,6 +197,25 @@ def test_a_search_labels_with_its_visits(store: Store, teacher: Evaluator) -> No
         assert counts.sum() == pytest.approx(1, abs=1e-3)
         assert np.allclose(23 * counts, np.round(23 * counts), atol=0.02)  # the root itself is the first visit
         assert -1 <= record.root_values[ply] <= 1
+
+
+class Valueless(UniformEvaluator):
+    has_value = False
+
+
+def test_a_teacher_without_values_labels_none(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = Labeller([store], Valueless(), LabelPlan(per_game=2)).label(0, 3)
+    assert all(np.isnan(record.root_values).all() and list(labelled(record)) for record in records)
+    monkeypatch.setattr("tengen.cli.label.load_evaluator", lambda name, device: Valueless())
+    assert label(store.path, tmp_path / "labels", "--visits", "2") == 2
+    assert "has no value, which a search needs" in capsys.readouterr().err and not (tmp_path / "labels").exists()
+
+
+def test_a_seed_that_cannot_be_is_refused(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert label(store.path, tmp_path / "labels", "--visits", "2", "--seed", "-1") == 2
+    assert "-1" in capsys.readouterr().err and not (tmp_path / "labels").exists()
 
 
 def test_rules_of_labels_have_no_result_of_others(store: Store, teacher: Evaluator) -> None:

@@ -1,7 +1,22 @@
-"""The replay window of the learner."""
+"""The learner: its replay window, cycles that are learnt again, and game records in its batches."""
 
-from tengen.selfplay.config import WindowConfig
-from tengen.selfplay.learn import window_size
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from selfplay.random_games import played_game  # noqa: E402
+from selfplay.run_folder import write_run  # noqa: E402
+
+from tengen.data import LabelSampler, Store, StoreWriter  # noqa: E402
+from tengen.data.batch import Batch  # noqa: E402
+from tengen.runs.interruption import ShutdownFlag  # noqa: E402
+from tengen.selfplay.config import SelfPlayConfig, WindowConfig  # noqa: E402
+from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
+from tengen.selfplay.learn import Learner, window_size  # noqa: E402
 
 
 def test_all_there_is_until_the_minimum() -> None:
@@ -23,3 +38,41 @@ def test_the_published_curve() -> None:
     total = 22_000_000
     expected = 250_000 + 0.4 * 250_000 / 0.65 * ((total / 250_000) ** 0.65 - 1)
     assert abs(window_size(total, config) - expected) <= 1
+
+
+def learner_of(path: Path, **learn: Any) -> tuple[Learner, Store]:
+    config = write_run(path, cycles=1, games=12)
+    config = SelfPlayConfig.model_validate(
+        config.model_dump(exclude_unset=True)
+        | {"network": {"family": "residual", "size": "b1c8"}, "learn": {"batch_size": 8, **learn}}
+    )
+    folder = SelfPlayFolder(path)
+    for made in (folder.checkpoint(1), folder.candidate(1)):
+        made.parent.mkdir(parents=True, exist_ok=True)
+    return Learner(config, folder, ShutdownFlag()), Store.open(path / "games")
+
+
+def test_a_cycle_that_is_learnt_again_ends_the_same(tmp_path: Path) -> None:
+    """The first one too, which begins without a checkpoint."""
+    learner, store = learner_of(tmp_path)
+    ends = []
+    for _ in range(2):
+        learner.learn(0, store, len(store))
+        ends.append((learner.trainer.step, [p.detach().clone() for p in learner.trainer.network.parameters()]))
+    assert ends[0][0] == ends[1][0] > 0
+    assert all(torch.equal(*both) for both in zip(ends[0][1], ends[1][1], strict=True))
+
+
+def test_records_of_a_player_teach_results_of_both_sides(tmp_path: Path) -> None:
+    """The player won all of them, which the positions of the opponents show; their moves are not learned."""
+    with StoreWriter(tmp_path / "player") as writer:
+        for seed in range(12):
+            record = played_game(seed, 5, 3.5)
+            writer.add(replace(record, player=0, winner=0, score=3.5, visits=None))
+    records = {"store": str(tmp_path / "player"), "share": 1.0, "until": 9}
+    learner, store = learner_of(tmp_path / "run", records=records)
+    sampler = LabelSampler(store, 0, learner.inputs.name, 8, edge=5)
+    batch = Batch.join([learner._mixed(sampler, 0).batch(step) for step in range(40)])
+    of_opponent = batch.policy < 0
+    assert 0.4 < of_opponent.mean() < 0.6 and abs(batch.value.mean()) < 0.2  # 1 without the opponent's
+    assert batch.target is not None and not batch.target[of_opponent].any() and batch.target[~of_opponent].any(1).all()

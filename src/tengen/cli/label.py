@@ -37,7 +37,7 @@ def command(
         bool, typer.Option(help="put half of the games under other rules, and half under another komi")
     ] = LabelPlan.vary_rules,
     licence: Annotated[str, typer.Option(help="licence of the teacher; that on its card unless given")] = "",
-    seed: Annotated[int, typer.Option(help="decides games, positions and rules")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="decides games, positions and rules")] = 0,
     add: Annotated[
         bool, typer.Option("--add", help="add to the labels of other games or options in OUT, by the same teacher")
     ] = False,
@@ -62,6 +62,8 @@ def command(
     evaluator = load_evaluator(teacher, device)
     sizes = {int(size) for store in opened for size in store.column("size")}
     for size in sizes:
+        if visits > 1 and not evaluator.on(size).has_value:
+            raise NetworkError(f"{card.name} has no value, which a search needs: label with --visits 1")
         evaluator.on(size)
     warn_of_boards(teacher, sizes)
     labeller = Labeller(opened, evaluator, plan, batch=batch)

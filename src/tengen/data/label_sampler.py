@@ -21,6 +21,9 @@ from tengen.errors import StoreError
 
 Places = npt.NDArray[np.int32]
 
+LEAST = 1 / 8192
+"""A teacher's moves of a smaller probability are no part of a label."""
+
 
 @dataclass(frozen=True)
 class TargetMix:

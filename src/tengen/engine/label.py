@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.data.label_sampler import LEAST
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
 from tengen.data.sampler import RULE_SETS, komi_shift
 from tengen.data.split import Shuffle, derive
@@ -23,7 +24,6 @@ from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
 
 _UNIT = 65535
-_LEAST = 1 / 8192
 _PURPOSE = 0x1ABE1
 
 
@@ -113,7 +113,9 @@ class Labeller:
             games = positions[start : start + self._batch]
             found = self._teacher.evaluate(games)
             for row, game in enumerate(games):
-                yield _of_evaluation(found, row, game.size)
+                label = _of_evaluation(found, row, game.size)
+                has_value = self._teacher.on(game.size).has_value
+                yield label if has_value else replace(label, value=float("nan"))
 
     def _searched(self, positions: Sequence[Game]) -> Iterator[_Label]:
         limits = Limits(visits=self.plan.visits)
@@ -179,7 +181,7 @@ def _with_labels(record: GameRecord, labels: dict[int, _Label]) -> GameRecord:
     values, scores = (np.full(moves, np.nan, np.float32) for _ in range(2))
     ownership = [b""] * moves
     for ply, label in labels.items():
-        kept = label.policy >= _LEAST
+        kept = label.policy >= LEAST
         share = label.policy[kept] / label.policy[kept].sum()
         count = np.maximum(1, np.round(_UNIT * share)).astype(np.uint32)
         visits[ply] = label.points[kept].astype(np.uint32) | count << 16

@@ -30,7 +30,7 @@ from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card, provenance
 from tengen.training.export import for_play
-from tengen.training.losses import WeightedLosses, needed_targets
+from tengen.training.losses import WeightedLosses, learns_results, needed_targets
 from tengen.training.schedules import Position
 from tengen.training.start import start_whole
 from tengen.training.supervised import make_network
@@ -116,13 +116,18 @@ class Learner:
             torch.set_num_threads(learn.threads)
         if learn.records is not None:
             check_records(self._path(learn.records.store), config.game.edge)
+        self._losses = LossMeans()
+        self._targets = targets_named(needed_targets(learn.losses)[1])
+        self.trainer = self._new_trainer()
+
+    def _new_trainer(self) -> Trainer[TensorBatch]:
+        """The trainer before cycle 0."""
+        config, learn = self.config, self.config.learn
         seed = derive(config.seed, _LEARNING) % 2**31
         network = make_network(config.network, self.inputs, seed)
         if config.start is not None:
             start_whole(network, str(self._path(config.start)))
-        self._losses = LossMeans()
-        self._targets = targets_named(needed_targets(learn.losses)[1])
-        self.trainer: Trainer[TensorBatch] = Trainer(
+        trainer: Trainer[TensorBatch] = Trainer(
             network,
             learn,
             WeightedLosses(learn.losses, learn.value_loss),
@@ -130,10 +135,11 @@ class Learner:
             position=lambda step, _: (step, 0.0),
             ema=learn.ema,
             seed=seed,
-            callbacks=[self._losses, StopOnSignal(stop), *make_callbacks(learn.callbacks)],
+            callbacks=[self._losses, StopOnSignal(self._stop), *make_callbacks(learn.callbacks)],
         )
         if config.start is not None:
-            self.trainer.scalars.know(network)
+            trainer.scalars.know(network)
+        return trainer
 
     def begin(self) -> None:
         """Write the network of cycle 0, unless it is there."""
@@ -163,6 +169,8 @@ class Learner:
         )
         if cycle:
             self._restore(cycle, store, fresh_games)
+        elif self.trainer.step:
+            self.trainer = self._new_trainer()
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0, device=self.trainer.device), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
         return Learnt(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
@@ -193,12 +201,18 @@ class Learner:
         store = Store.open(self._path(records.store))
         seed = derive(self.config.seed, _LEARNING, cycle, 1)
         edge = self.config.game.edge
-        batch = self.config.learn.batch_size
-        return MixedSampler(
-            sampler,
-            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True, extra=self._targets),
-            records.share_in(cycle),
+        played = Sampler(
+            store,
+            "all",
+            self.inputs.name,
+            self.config.learn.batch_size,
+            seed,
+            edge=edge,
+            vary_rules=True,
+            extra=self._targets,
+            opponents=learns_results(self.network_config, self.config.learn.losses),
         )
+        return MixedSampler(sampler, played, records.share_in(cycle))
 
     def _fit(self, cycle: int, stream: BatchStream, steps: int) -> dict[str, float]:
         """Take `steps` steps from the state before `cycle`, and save the state before the next; the mean losses."""

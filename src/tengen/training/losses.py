@@ -288,6 +288,11 @@ def check_losses(network: NetConfig, weights: LossWeights) -> None:
             )
 
 
+def learns_results(network: NetConfig, weights: LossWeights) -> bool:
+    """Whether a loss learns what games ended with: by value, score or ownership."""
+    return any(getattr(weights, head) and network.heads.has(head) for head in ("value", "score", "ownership"))
+
+
 def needed_targets(weights: LossWeights) -> tuple[bool, Collection[str]]:
     """(whether batches need `target` and `reply`, names of registered targets) for losses with a weight above 0."""
     terms = [LOSSES[name] for name, weight in weights.weights().items() if weight]

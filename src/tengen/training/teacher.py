@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tengen.data.batch import Batch, Rows
-from tengen.data.label_sampler import TargetMix
+from tengen.data.label_sampler import LEAST, TargetMix
 from tengen.data.planes import PlaneSet, plane_set
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
@@ -26,6 +26,8 @@ from tengen.networks.interface import expected_result
 from tengen.training.batches import TensorBatch
 
 PLANES, SCALARS = "teacher_planes", "teacher_scalars"
+STONES = ("own_stones", "opponent_stones"), ("own_0", "opponent_0")
+"""The names that plane sets have for the stones on the board."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class Teacher:
         """What puts its findings into batches on a device, in half precision on a GPU."""
         dtype = HALF if device.type == "cuda" else torch.float32
         module: Any = graph_module(load_onnx(self.path), self.path, dtype).to(device).eval()
-        return TeacherTargets(torch.compile(module) if compiled else module, mix)
+        planes = plane_set(self.card.plane_set).planes
+        stones = next(([planes.index(name) for name in names] for names in STONES if set(names) <= set(planes)), [])
+        return TeacherTargets(torch.compile(module) if compiled else module, mix, stones)
 
 
 class _Inputs:
@@ -89,10 +93,19 @@ class _Inputs:
 
 
 class TeacherTargets:
-    """Mixes what a teacher says of the positions of a batch into its targets; see TargetMix."""
+    """Mixes what a teacher says of the positions of a batch into its targets; see TargetMix.
 
-    def __init__(self, teacher: Callable[[Tensor, Tensor, Tensor], Mapping[str, Tensor]], mix: TargetMix) -> None:
-        self._teacher, self._mix = teacher, mix
+    As in the labels of a store, moves on stones and of a probability below LEAST have none, whatever the temperature.
+    `stones` are the teacher's planes of the stones. Other illegal moves keep their probability.
+    """
+
+    def __init__(
+        self,
+        teacher: Callable[[Tensor, Tensor, Tensor], Mapping[str, Tensor]],
+        mix: TargetMix,
+        stones: Sequence[int] = (),
+    ) -> None:
+        self._teacher, self._mix, self._stones = teacher, mix, list(stones)
 
     @torch.no_grad()
     def __call__(self, batch: TensorBatch) -> TensorBatch:
@@ -102,12 +115,15 @@ class TeacherTargets:
         """
         mix, mask = self._mix, batch.mask
         found = self._teacher(batch.extra[PLANES], batch.extra[SCALARS], mask)
-        # Policy: probabilities of the points of the board and of pass.
-        logits, points = found["policy"].float(), mask.flatten(1)
+        # Policy: probabilities of the empty points of the board and of pass.
+        stones = batch.extra[PLANES][:, self._stones].sum(1)
+        logits, points = found["policy"].float(), ((mask > 0) & (stones == 0)).flatten(1)
         if logits.shape[1] == points.shape[1]:
             logits = torch.cat([logits, torch.full_like(logits[:, :1], -torch.inf)], 1)
-        on_board = torch.cat([points > 0, torch.ones_like(points[:, :1], dtype=torch.bool)], 1)
-        said = torch.softmax(logits.masked_fill(~on_board, -torch.inf) / mix.temperature, 1)
+        allowed = torch.cat([points, torch.ones_like(points[:, :1])], 1)
+        said = torch.softmax(logits.masked_fill(~allowed, -torch.inf), 1)
+        said = torch.where(said < LEAST, 0.0, said) ** (1 / mix.temperature)
+        said = said / said.sum(1, keepdim=True)
         played = torch.zeros_like(said).scatter_(1, batch.policy.clamp(min=0).unsqueeze(1), 1.0)
         policy = (mix.policy * said + (1 - mix.policy) * played) * (batch.policy >= 0).unsqueeze(1)
         # The others, as far as the teacher has them.
