@@ -110,7 +110,7 @@ Search::End Search::expand(Simulation& sim) {
         return reject_last_move(sim), End::retry;
     }
     Node* const node = add_node(sim);
-    if (!node && (params_.is_weighted() || (!sim.over && params_.playouts == 0))) {
+    if (!node && (params_.is_weighted() || (!sim.counted && params_.playouts == 0))) {
         start(sim);  // the memory is full, and nothing will be opened any more
         return End::retry;
     }
@@ -193,7 +193,8 @@ void Search::scatter(const LeafResults& results, int edge) {
         // The node.
         Node& node = *leaf.node;
         if (!prior_policy_) set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
-        if (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1) cut(node, leaf.path.size());
+        if (!node.terminal && (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1))
+            cut(node, leaf.path.size());
         node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
         if (!result.score.empty())
             node.score = own * result.score[0] + played * leaf.playouts.score;

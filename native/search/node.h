@@ -107,8 +107,9 @@ struct EdgeStats {
 struct Node {
     EdgeStats* edges = nullptr;
     std::uint16_t move_count = 0, edge_count = 0, edge_capacity = 0;
-    bool ready = false;          // has its value
-    bool terminal = false;       // the game is over here
+    bool ready : 1 = false;      // has its value
+    bool terminal : 1 = false;   // the game is over here
+    bool counted : 1 = false;    // and its value is that of a count
     float value = 0, score = 0;  // for the side to move
 
     MovePrior* moves() { return reinterpret_cast<MovePrior*>(this + 1); }

@@ -186,6 +186,7 @@ class Search {
         Game game;                         // at its end
         bool below_expand_threshold;       // the leaf stays a move without a node
         bool over;
+        bool counted;               // a game that is over has the outcome of a count
         bool last_move_illegal;     // superko forbids its last move
         std::uint64_t key, stones;  // of the position, for a graph
         std::uint64_t bias_key;     // of its ValueBias; 0 where it has none

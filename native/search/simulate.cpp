@@ -131,10 +131,18 @@ void Search::examine_leaf(Simulation& sim) {
     sim.over = !is_root && ((sim.game.is_over() && !passed) || (params_.simulate_to_end && is_long_enough(sim.game)));
     // Play may go on after passes at the root, so a finished game shares no node with the same stones before its end.
     if (sim.over) sim.key = ~sim.key;
+    // Under territory scoring players agree on the dead stones after their passes. A count that takes all stones for
+    // alive which are not in pass-alive area is far from that, so the network judges.
+    const bool agreed = sim.game.rules().scoring == Scoring::territory && sim.game.ending() == Ending::passes;
+    sim.counted = sim.over && !(agreed && params_.asks_network() && !params_.simulate_to_end);
     sim.moves.clear();
     sim.outcome = {0, 0};
-    if (sim.over) {
+    if (sim.counted) {
         sim.outcome = game_outcome(sim.game, params_.dead_stones());
+        return;
+    }
+    if (sim.over) {
+        if (params_.playouts > 0) sim.outcome = sim.playouts.play(sim.game);
         return;
     }
     if (!sim.below_expand_threshold) {
@@ -170,13 +178,14 @@ Node* Search::add_node(Simulation& sim) {
     if (params_.is_weighted() && sim.bias_key && !sim.over) tree_.join_bias(*node, sim.bias_key);
     if (sim.over) {
         node->terminal = true;
-        if (params_.is_weighted()) set_own(*node, sim);
+        node->counted = sim.counted;
+        if (params_.is_weighted() && sim.counted) set_own(*node, sim);
     } else if (prior_policy_) {
         set_priors_from_weights(*node, sim.weights);
         if (!params_.asks_network())
             cut(*node, sim.path.size());  // else with the result, which says whether passes go by rule
     }
-    if (sim.over || !params_.asks_network()) {
+    if (sim.counted || !params_.asks_network()) {
         node->value = sim.outcome.value;
         node->score = sim.outcome.score;
         node->ready = true;

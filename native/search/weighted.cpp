@@ -50,7 +50,7 @@ void Search::set_own(Node& node, const Simulation& sim) {
 }
 
 float Search::own_weight(const Node& node, const ScoreUtility& utility) const {
-    return node.terminal ? ScoreUtility::end_weight(params_) : utility.weight(node.stats());
+    return node.counted ? ScoreUtility::end_weight(params_) : utility.weight(node.stats());
 }
 
 // One more visit that counts as the node's own evaluation.

@@ -367,3 +367,28 @@ def test_the_network_is_not_told_that_a_conservative_pass_ends_the_game(conserva
     friendly = Game(5, "ko=positional,scoring=area,suicide=true,friendly_pass_ok=true", komi=0.5)
     _, hidden, _ = encode_game("katago-v7", friendly.play("C3").play("pass"))
     assert np.array_equal(evaluator.seen[0], hidden) == conservative
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_the_network_judges_a_game_under_territory_rules_that_ended_by_passes(selection: str) -> None:
+    """Players agree on the dead stones then: to a count without them White's stone in Black's territory is alive."""
+    diagram = """
+        . . X O . .
+        . O X O . .
+        . . X O . .
+        . . X O . .
+        . . X O . .
+        . . X O . .
+    """
+
+    def policy(view: View) -> np.ndarray:
+        likely = np.full(37, 0.001, np.float32)
+        likely[36] = 0.964
+        return likely
+
+    for rules, judged in (("japanese", True), ("tromp-taylor", False)):
+        game = Game.from_diagram(diagram, rules=rules, komi=0.5)
+        search = searched(game, Scripted(lambda view: 0.25, policy=policy), 40, selection=selection)
+        passes = search.stats()
+        value = passes.value[passes.point == 36][0] * (1 if game.to_play == 0 else -1)
+        assert (value == pytest.approx(0.25, abs=1e-3)) == judged
