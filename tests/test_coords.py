@@ -48,7 +48,14 @@ def test_any_text_is_a_point_or_an_error(text: str, size: int) -> None:
             assert repr(text) in str(refused)
 
 
-@pytest.mark.parametrize("text", ["I5", "A0", "A10", "K1", "A-1", "A+1", "A", "", "5A", "A1 B2", "A²"])
+def test_pairs_of_katago() -> None:
+    assert coords.from_gtp("(3,15)", 19) == coords.from_gtp("D4", 19)
+    assert coords.from_gtp("( 8, 0)", 9) == coords.from_gtp("J9", 9)
+
+
+@pytest.mark.parametrize(
+    "text", ["(9,0)", "(0,9)", "(0)", "(0,0", "I5", "A0", "A10", "K1", "A-1", "A+1", "A", "", "5A", "A1 B2", "A²"]
+)
 def test_gtp_refuses(text: str) -> None:
     with pytest.raises(IllegalMove, match="A1 to J9"):
         coords.from_gtp(text, 9)

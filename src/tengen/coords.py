@@ -8,6 +8,8 @@
 | SGF | aa is the top-left corner | dd | empty; tt too up to 19x19 |
 """
 
+import re
+
 from tengen import _native
 from tengen.errors import IllegalMove, SgfError
 
@@ -15,6 +17,7 @@ MIN_SIZE, MAX_SIZE = 2, _native.MAX_SIZE
 """The board sizes. Boards are square; the largest is 19 unless the native core was built for more (25 at most)."""
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SGF_LETTERS = "abcdefghijklmnopqrstuvwxy"
+_PAIR = re.compile(r"\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)")
 
 
 def to_rc(point: int, size: int) -> tuple[int, int] | None:
@@ -40,10 +43,15 @@ def to_gtp(point: int, size: int) -> str:
 
 
 def from_gtp(text: str, size: int) -> int:
-    """The point of `D4`, `d4` or `pass`. Raises IllegalMove for any other text and off the board."""
+    """The point of `D4`, `d4`, `pass` or, as in KataGo, `(3,15)`: column and row from the top-left corner, from 0.
+
+    Raises IllegalMove for any other text and off the board.
+    """
     vertex = text.strip().upper()
     if vertex == "PASS":
         return size * size
+    if (pair := _PAIR.fullmatch(vertex)) and int(pair[1]) < size and int(pair[2]) < size:
+        return int(pair[2]) * size + int(pair[1])
     column, number = GTP_COLUMNS.find(vertex[:1]), vertex[1:]
     if vertex and 0 <= column < size and number.isascii() and number.isdecimal() and len(number) <= 2:
         row = size - int(number)

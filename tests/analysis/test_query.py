@@ -110,6 +110,8 @@ def test_unknown_fields_and_settings_warn_and_the_query_proceeds() -> None:
         *warnings, answer = talk.ask(colour=1, overrideSettings={"maxVisitz": 1, "maxTime": 100, "wideRootNoise": 0.1})
         assert [(w["field"], w["id"]) for w in warnings] == [("overrideSettings", "q"), ("colour", "q")]
         assert "maxVisitz" in warnings[0]["warning"] and "maxTime" not in warnings[0]["warning"]
+        (idle, _) = talk.ask(overrideSettings={"antiMirror": True, "komi": 5, "maxTime": 100})
+        assert idle["warning"] == "without effect in Tengen: antiMirror, komi"
         assert answer["rootInfo"]["visits"] == 20
     with Talk(warnUnusedFields=False) as talk:
         (answer,) = talk.ask(colour=1)
@@ -127,6 +129,8 @@ def test_who_begins_and_what_stands() -> None:
         three = [["B", "C3"], ["b", "A5"], ["Black", "E1"]]
         assert stones(talk, initialStones=three)[0] == "W", "after a handicap White begins"
         assert stones(talk, initialStones=three[:1])[0] == "B"
+        assert stones(talk, initialStones=three[:1] * 2)[0] == "B", "one stone, named twice"
+        assert stones(talk, initialStones=[["B", "(2,2)"], *three[1:]]) == stones(talk, initialStones=three)
         assert stones(talk, initialStones=[*three, ["W", "D1"]])[0] == "B"
         assert stones(talk, initialStones=three, initialPlayer="B")[0] == "B"
         assert stones(talk, initialStones=three, moves=[["B", "pass"]])[0] == "W"
@@ -176,7 +180,7 @@ def test_allowed_and_avoided_moves_hold_to_their_depth() -> None:
 
 
 def test_the_length_of_lines_is_that_of_the_query() -> None:
-    settings, _ = AnalysisSettings.default().changed({"analysisPVLen": 15})
+    settings, *_ = AnalysisSettings.default().changed({"analysisPVLen": 15})
     fields = {**PLAIN, "analysisPVLen": 3, "rootPolicyTemperature": 1.5, "rootFpuReductionMax": 0.1}
     query, _ = read_query(fields, settings, UniformEvaluator())
     assert query.settings.pv_length == 3
@@ -214,6 +218,9 @@ def test_komi_rules_and_handicap_reach_the_search() -> None:
         shown = {**parts, "komi": 3.5}  # KataGo's showboard writes rules so
         assert white_points(rules=shown) == white_points(rules=parts, komi=3.5)
         assert white_points(rules=shown, komi=0.5) == white_points(rules=parts, komi=0.5)
+        text = "koPOSITIONALscoreAREAtaxNONEsui1"
+        assert white_points(rules=f"{text}komi3.5") == white_points(rules=text, komi=3.5)
+        assert white_points(rules=f"{text}komi3.5", komi=0.5) == white_points(rules=text, komi=0.5)
 
 
 BLACK = {"reportAnalysisWinratesAs": "BLACK"}

@@ -16,9 +16,10 @@ from checksum import Checksum
 from talk import PLAIN, Talk
 
 from tengen.analysis.server import Options, _settings
+from tengen.data.planes import plane_set
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
-from tengen.evaluators import Evaluation, InputBatch
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator, load_evaluator
 from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
 
@@ -316,6 +317,49 @@ def test_profiles_that_cannot_be_used(human: HumanNetwork) -> None:
         assert error["field"] == "overrideSettings" and "no profile 'rank_40k'" in error["error"]
         assert len(talk.ask()) == 1
     with Talk() as talk:
-        warning, answer = talk.ask(overrideSettings={"humanSLProfile": "rank_5k"})
-        assert warning["field"] == "overrideSettings" and "-human-model" in warning["warning"]
-        assert answer["moveInfos"]
+        (error,) = talk.ask(overrideSettings={"humanSLProfile": "rank_5k"})
+        assert error["field"] == "overrideSettings" and "-human-model" in error["error"]
+
+
+SCALARS = plane_set("katago-v7").scalars
+
+
+def test_an_advantage_belongs_to_the_color_that_is_named() -> None:
+    """As GTP has it; without a name to the side to move."""
+    seen: list[float] = []
+
+    class Watcher(UniformEvaluator):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            seen.append(float(batch.arrays[1][0, SCALARS.index("playout_advantage_size")]))
+            return super().infer(batch)
+
+    with Talk(Watcher("katago-v7")) as talk:
+        for owner in ({}, {"playoutDoublingAdvantagePla": "BLACK"}, {"playoutDoublingAdvantagePla": "WHITE"}):
+            override = {"playoutDoublingAdvantage": 1.5, **owner}
+            talk.ask(moves=[["B", "C3"]], maxVisits=1, overrideSettings=override)
+    assert seen == [0.75, -0.75, 0.75]
+
+
+def test_ownership_is_the_same_whatever_else_is_asked_for() -> None:
+    with Talk() as talk:
+        (alone,) = talk.ask(moves=MOVES, includeOwnership=True)
+        (beside,) = talk.ask(moves=MOVES, includeOwnership=True, includeOwnershipStdev=True)
+    assert alone["ownership"] == beside["ownership"]
+
+
+def test_a_finished_game_under_territory_rules_is_judged_by_the_network() -> None:
+    """White is 16 points ahead, and each side has two dead stones in the territory of the other."""
+    column = [f"{letter}{row}" for letter in "DE" for row in range(1, 10)]
+    stones = [["B" if vertex[0] == "D" else "W", vertex] for vertex in column]
+    stones += [["B", "B3"], ["B", "C7"], ["W", "G3"], ["W", "G7"]]
+    with Talk(load_evaluator("distilled-9x9", precision="f32")) as talk:
+        (answer,) = talk.ask(
+            initialStones=stones,
+            initialPlayer="B",
+            rules="japanese",
+            komi=6.5,
+            boardXSize=9,
+            boardYSize=9,
+            maxVisits=100,
+        )
+    assert answer["rootInfo"]["winrate"] < 0.05 and answer["rootInfo"]["scoreLead"] < -10

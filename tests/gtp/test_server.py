@@ -129,10 +129,12 @@ def test_a_network_is_warned_of_on_boards_that_it_has_not_learnt() -> None:
 
 def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
     lines = (
-        "0 kata-get-rules\n1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n5 quit\n6 name\n"
+        "0 kata-get-rules\n1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n7 get_komi\n"
+        "5 quit\n6 name\n"
     )
+    rule_set = '{"ko": "SITUATIONAL", "scoring": "TERRITORY"}'
     done = subprocess.run(
-        [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "30", "--rules", '{"ko": "SITUATIONAL"}'],
+        [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "30", "--rules", rule_set],
         input=lines,
         capture_output=True,
         text=True,
@@ -141,7 +143,7 @@ def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
     )
     rules, others = done.stdout.split("\n\n", 1)
     assert rules.startswith("=0 ") and '"ko": "SITUATIONAL"' in rules, "rules in KataGo's form"
-    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=5 \n\n", others)
+    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=7 6\.5\n\n=5 \n\n", others)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,7 @@ MAX_KOMI = 400
 MAX_PRIORITY = 2**62 - 1
 _PLAYERS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _BONUSES = {"0": "none", "N": "n", "N-1": "n-1"}
+_KOMI_OF_RULES = re.compile(r"(?<=[a-z][01])komi(-?[0-9]{1,4}(?:\.[0-9]{1,9})?)$")
 _MISSING = object()
 
 
@@ -69,6 +71,11 @@ class Includes:
         """Whether moves have ownership of their own."""
         return self.moves_ownership or self.moves_ownership_stdev
 
+    @property
+    def of_any(self) -> bool:
+        """Whether the root or its moves have ownership."""
+        return self.ownership or self.ownership_stdev or self.of_moves
+
 
 @dataclass(frozen=True)
 class Query:
@@ -97,9 +104,11 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     first_player = _player("initialPlayer", fields["initialPlayer"]) if "initialPlayer" in fields else None
     priorities = _turns(fields, len(moves))
     game = _start(size, _rules(fields), fields)
-    settings, unknown = _settings(fields, settings)
+    settings, unknown, idle = _settings(fields, settings)
     if unknown:
         warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
+    if idle:
+        warnings.append(("overrideSettings", f"without effect in Tengen: {', '.join(idle)}"))
     includes = Includes(
         ownership=_flag(fields, "includeOwnership"),
         ownership_stdev=_flag(fields, "includeOwnershipStdev"),
@@ -150,7 +159,8 @@ def _rules(fields: Fields) -> Rules:
     given = fields.get("rules")
     try:
         if isinstance(given, str):
-            rules = Rules.parse(given.encode(errors="replace").decode())  # JSON may have half of a surrogate pair
+            # KataGo writes the komi behind the parts of the rules. JSON may have half of a surrogate pair.
+            rules = Rules.parse(_KOMI_OF_RULES.sub("", given).encode(errors="replace").decode())
         elif isinstance(given, dict):
             rules = Rules.from_katago({name: value for name, value in given.items() if name != "komi"})
         else:
@@ -168,7 +178,10 @@ def _rules(fields: Fields) -> Rules:
 def _start(size: int, rules: Rules, fields: Fields) -> Game:
     komi, given = rules.usual_komi, fields["rules"]
     # KataGo writes the komi among the rules; the komi of the query itself comes first.
-    source = fields if "komi" in fields or not isinstance(given, dict) else given
+    if isinstance(given, str):
+        found = _KOMI_OF_RULES.search(given)
+        given = {"komi": float(found[1])} if found else {}
+    source = fields if "komi" in fields else given
     if "komi" in source:
         komi = _number(source, "komi", -MAX_KOMI, MAX_KOMI)
         if not (2 * komi).is_integer():
@@ -181,7 +194,7 @@ def _first_player(stones: list[tuple[int, int]], moves: list[tuple[int, int]]) -
     if moves:
         return moves[0][0]
     colors = {color for _, color in {point: color for color, point in stones}.items()}
-    return WHITE if len(stones) > 1 and colors == {BLACK} else BLACK
+    return WHITE if len({point for point, _ in stones}) > 1 and colors == {BLACK} else BLACK
 
 
 def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> None:
@@ -252,14 +265,16 @@ def _turns(fields: Fields, moves: int) -> dict[int, int]:
     return dict(zip(numbers, priorities, strict=True))
 
 
-def _settings(fields: Fields, settings: AnalysisSettings) -> tuple[AnalysisSettings, tuple[str, ...]]:
+def _settings(fields: Fields, settings: AnalysisSettings) -> tuple[AnalysisSettings, tuple[str, ...], tuple[str, ...]]:
+    """The settings of the query, and which of its overrides are unknown and which change nothing."""
     unknown: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     overrides = fields.get("overrideSettings", {})
     if not isinstance(overrides, dict):
         raise QueryError("overrideSettings", "an object expected")
     if overrides:
         try:
-            settings, unknown = settings.changed(overrides)
+            settings, unknown, idle = settings.changed(overrides)
         except RecipeError as error:
             raise QueryError("overrideSettings", f"Could not set settings: {error}") from error
     if "maxVisits" in fields:
@@ -267,10 +282,10 @@ def _settings(fields: Fields, settings: AnalysisSettings) -> tuple[AnalysisSetti
         settings = replace(settings, limits=replace(settings.limits, visits=visits))
     for name, low, high in (("rootFpuReductionMax", 0.0, 2.0), ("rootPolicyTemperature", 0.01, 100.0)):
         if name in fields:
-            settings, _ = settings.changed({name: _number(fields, name, low, high)})
+            settings, _, _ = settings.changed({name: _number(fields, name, low, high)})
     if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
         settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
-    return settings, unknown
+    return settings, unknown, idle
 
 
 def _restrictions(fields: Fields, size: int) -> tuple[MoveRestriction, ...]:

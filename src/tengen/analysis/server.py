@@ -14,11 +14,11 @@ from typing import Any
 
 import tengen
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
-from tengen.analysis.query import Query, QueryError, Turn, Warned, read_query
+from tengen.analysis.query import Query, QueryError, Turn, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
-from tengen.engine.katago_params import read_katago_params
+from tengen.engine.katago_params import advantage_of, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
@@ -113,7 +113,7 @@ def _settings(options: Options) -> AnalysisSettings:
     if options.preset is not None:
         settings = replace(settings, params=SearchParams.preset(options.preset))
     given |= read_overrides(list(options.overrides))
-    settings, _ = settings.changed(given)
+    settings, _, _ = settings.changed(given)
     warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     return replace(settings, at_once=at_once, params=read_params(settings.params, options.params))
@@ -246,7 +246,7 @@ class AnalysisServer:
     def _search(self, fields: Fields) -> None:
         try:
             query, warnings = read_query(fields, self.settings, self._evaluator)
-            warnings += self._unused_profile(query, fields)
+            self._load_profile(query, fields)
         except QueryError as error:
             self._send_error(fields["id"], error)
             return
@@ -269,8 +269,8 @@ class AnalysisServer:
                         logger.exception("the search of query %s, turn %d, cannot begin", query.id, turn.number)
                     self._answer(request, _failure(request, error))
 
-    def _unused_profile(self, query: Query, fields: Fields) -> list[Warned]:
-        """Load the network of the query's profile, or warn where there is none. Raises QueryError for its name."""
+    def _load_profile(self, query: Query, fields: Fields) -> None:
+        """Load the network of the query's profile. Raises QueryError where there is none, and for its name."""
         profile = query.settings.human_profile
         if self._human is not None and profile:
             try:
@@ -278,8 +278,7 @@ class AnalysisServer:
             except NetworkError as error:
                 raise QueryError("overrideSettings", f"humanSLProfile: {error}") from error
         elif profile and "humanSLProfile" in fields.get("overrideSettings", ()):
-            return [("overrideSettings", "humanSLProfile has no effect without -human-model")]
-        return []
+            raise QueryError("overrideSettings", "humanSLProfile needs a human-style network: -human-model FILE")
 
     def _report(self, request: _Request, result: SearchResult, *, during: bool) -> Fields:
         query, turn = request.query, request.turn
@@ -292,8 +291,11 @@ class AnalysisServer:
         """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
         query, turn = request.query, request.turn
         params = query.settings.params
-        if query.includes.of_moves or query.includes.ownership_stdev:
-            params = params.model_copy(update={"node_ownership": True})
+        owner = str(query.settings.front.get("playoutDoublingAdvantagePla", ""))
+        changes: dict[str, Any] = {"playout_doubling_advantage": advantage_of(params, owner, turn.game.to_play)}
+        if query.includes.of_any:
+            changes["node_ownership"] = True
+        params = params.model_copy(update=changes)
 
         def on_progress(result: SearchResult) -> None:
             with self._lock:

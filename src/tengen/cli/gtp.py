@@ -28,7 +28,9 @@ def command(
     ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="Seconds a move.")] = None,
     size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="Board size at the start.")] = 19,
-    komi: Annotated[float, typer.Option(help="Komi at the start.")] = 7.5,
+    komi: Annotated[
+        float | None, typer.Option(help="Komi at the start; unless given the usual one of the rules, such as 7.5.")
+    ] = None,
     force_komi: Annotated[
         bool, typer.Option("--force-komi", help="Keep this komi, whatever the command komi or a record says.")
     ] = False,

@@ -16,6 +16,7 @@ from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
+from tengen.game import BLACK, WHITE
 
 Group = Literal["search", "style", "limits", "front"]
 """Where a parameter goes: SearchParams, Style, Limits, or a setting of the front end under KataGo's own name."""
@@ -375,6 +376,15 @@ def _apply_switches(settings: Mapping[str, object], search: dict[str, Any]) -> N
         if switch in settings and number in settings:
             param = KATAGO_PARAMS[number]
             search[param.field] = param.read(settings[number]) if _boolean(settings[switch]) else 0.0
+
+
+def advantage_of(params: SearchParams, owner: str, to_play: int) -> float:
+    """The doubling advantage of the side to play, where playoutDoublingAdvantagePla says whose it is.
+
+    `owner` is BLACK, WHITE, B or W; empty for the side to play.
+    """
+    other = {"B": WHITE, "W": BLACK}.get(owner[:1]) == to_play
+    return -params.playout_doubling_advantage if other else params.playout_doubling_advantage
 
 
 def katago_values(

@@ -125,8 +125,7 @@ def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
     parts = [_kata_move(move, order, options, view) for order, move in enumerate(moves)]
     if "rootInfo" in options.shown:
         parts.append(_root(result, view))
-    deviates = "ownershipStdev" in options.shown
-    below = view.ownership(("ownership", "ownershipStdev"), options.shown) if deviates else []
+    below = view.ownership(("ownership", "ownershipStdev"), options.shown)
     if not below and "ownership" in options.shown and result.ownership is not None:
         below = [view.points("ownership", view.sign * result.ownership)]
     return " ".join(parts + below)
@@ -205,7 +204,7 @@ SHOWN = (
     "pvEdgeVisits",
     "noResultValue",
 )
-_BELOW = frozenset(["ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
+_BELOW = frozenset(["ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
 _SHOWN = {name.lower(): name for name in SHOWN}
 
 

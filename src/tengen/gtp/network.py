@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from tengen.engine.positions import with_turn
@@ -31,7 +30,7 @@ def models(network: Evaluator, human: HumanNetwork | None, *, net: str, batch: i
     """What KataGo's protocols say of the networks: of the one that searches, named `net` by the user, then of the
     human-style one. `batch` is the largest batch of the first; `version` is that of KataGo's file format.
     """
-    described: list[tuple[Evaluator | HumanNetwork, str, int]] = [(network, Path(net).name or network.name, batch)]
+    described: list[tuple[Evaluator | HumanNetwork, str, int]] = [(network, net or network.name, batch)]
     if human is not None:
         described.append((human, human.name, 1))
     return [

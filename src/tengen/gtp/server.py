@@ -38,7 +38,7 @@ class Settings:
     visits: int | None = None
     seconds: float | None = None
     size: int = 19
-    komi: float = 7.5
+    komi: float | None = None
     force_komi: bool = False
     rules: str = "chinese"
     ponder: bool = False
@@ -58,7 +58,9 @@ def run(settings: Settings) -> None:
     """Serve GTP on standard input and output. Raises TengenError before the first answer for impossible settings."""
     limits = Limits(visits=settings.visits, seconds=settings.seconds)
     style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
-    game = Game(settings.size, Rules.parse(settings.rules), acceptable_komi(settings.komi))
+    rules = Rules.parse(settings.rules)
+    komi = rules.usual_komi if settings.komi is None else acceptable_komi(settings.komi)
+    game = Game(settings.size, rules, komi)
     _start_log(settings.log)
     params = _params(settings)
     if settings.level is not None:

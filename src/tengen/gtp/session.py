@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
+from tengen.engine.katago_params import advantage_of
 from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
@@ -179,9 +180,9 @@ class GtpSession:
         params, found = self.engine.params_on(self.game.size), {}
         if analysis and params.selection == "puct-katago":
             found["wide_root_noise"] = self.front["analysisWideRootNoise"]
-        owner = {"B": BLACK, "W": WHITE}.get(self.front["playoutDoublingAdvantagePla"][:1])
-        if params.playout_doubling_advantage and owner not in (None, color):
-            found["playout_doubling_advantage"] = -params.playout_doubling_advantage
+        advantage = advantage_of(params, self.front["playoutDoublingAdvantagePla"], color)
+        if advantage != params.playout_doubling_advantage:
+            found["playout_doubling_advantage"] = advantage
         return found
 
     def search(
