@@ -52,9 +52,9 @@ def test_games_are_planned_by_the_stage() -> None:
 @pytest.mark.parametrize(
     ("stages", "words"),
     [
-        ({3: {"search": {"visit": 8}}}, r"the stage of cycle 3: search\.visit: Extra inputs"),
-        ({3: {"search": {"visits": 0}}}, r"the stage of cycle 3: search\.visits: .* greater than or equal to 1"),
-        ({5: {"game": {"komi": {"tail": 2}}}}, r"the stage of cycle 5: game\.komi\.tail"),
+        ({3: {"search": {"visit": 8}}}, r"unknown key '3\.search\.visit'; did you mean visits\?"),
+        ({3: {"search": {"visits": 0}}}, r"3\.search\.visits: .* greater than or equal to 1 \(found 0\)"),
+        ({5: {"game": {"komi": {"tail": 2}}}}, r"5\.game\.komi\.tail"),
         ({5: {"learn": {"reuse": 2}}}, "learn"),
         ({5: {"game": {"sizes": {9: 1}}}}, r"cannot change game\.sizes"),
         ({0: {"search": {"visits": 8}}}, "begins with cycle 1 or later, not 0"),

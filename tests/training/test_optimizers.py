@@ -189,9 +189,11 @@ def test_weight_decay_takes_the_parameters_that_it_is_for(name: str, decayed: st
 def test_options_reach_the_optimizer_or_are_refused() -> None:
     config = OptimizerConfig(name="adam", options={"betas": [0.5, 0.6], "eps": 0.1})
     assert make_optimizer(Small(), config).defaults["eps"] == 0.1
-    for wrong, message in (({"rho": 0.9}, "rho"), ({"betas": [2, 0.9]}, "beta")):
-        with pytest.raises(RecipeError, match=f"optimizer adam: .*{message}"):
-            make_optimizer(Small(), OptimizerConfig(name="adam", options=wrong))
+    wrongs = ({"rho": 0.9}, "rho"), ({"betas": [2, 0.9]}, "beta"), ({"betas": 1}, ""), ({"betas": ["a", 0]}, "")
+    for name in ("adam", "muon"):
+        for wrong, message in wrongs:
+            with pytest.raises(RecipeError, match=f"optimizer {name}: .*{message}"):
+                make_optimizer(Small(), OptimizerConfig(name=name, options=wrong))
 
 
 def test_state_survives_saving() -> None:

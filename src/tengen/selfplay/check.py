@@ -87,17 +87,19 @@ def _check_search(config: SelfPlayConfig) -> None:
 
 
 def _check_network(config: SelfPlayConfig) -> None:
+    from torch import nn
+
     from tengen.networks import parse_config
     from tengen.training.batches import targets_named
     from tengen.training.losses import check_losses, needed_targets
-    from tengen.training.optimizers import OPTIMIZERS
+    from tengen.training.optimizers import make_optimizer
 
     network = parse_config(config.network)
     if network.heads.value is None:
         raise RecipeError("network.value is null: self-play needs a value head, such as network.value: {kind: pool}")
     check_losses(network, config.learn.losses)
     targets_named(needed_targets(config.learn.losses)[1])
-    _ = OPTIMIZERS[config.learn.optimizer.name]
+    make_optimizer(nn.Conv2d(2, 2, 3), config.learn.optimizer)
     network.check_sizes(config.game.sizes, "game.sizes asks for")
 
 

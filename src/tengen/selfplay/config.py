@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.params import PassPolicy, SearchParams, set_params
+from tengen.errors import RecipeError, unknown_name
 from tengen.training.config import (
     CardFacts,
     Fraction,
@@ -256,6 +258,14 @@ def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return {**settings, **changes, **inner}
 
 
+def _of_stage(cycle: int, name: str, group: type[Strict], error: ErrorDetails) -> str:
+    """What is wrong with a stage, in one line."""
+    place = ".".join(map(str, (cycle, name, *error["loc"])))
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        return unknown_name("key", place, group.model_fields)
+    return f"{place}: {error['msg']} (found {error['input']!r})"
+
+
 class ClusterConfig(Strict):
     """What a worker takes of a machine when games are played on a cluster (`tengen zero --cluster`).
 
@@ -305,18 +315,21 @@ class SelfPlayConfig(Recipe):
         """The number of the network that plays in a cycle."""
         return max(0, cycle - 1) if self.overlap else cycle
 
-    @model_validator(mode="after")
-    def _stages(self) -> "SelfPlayConfig":
-        for cycle in self.stages:
+    @field_validator("stages")
+    @classmethod
+    def _can_be(cls, stages: dict[int, StageConfig], before: ValidationInfo) -> dict[int, StageConfig]:
+        groups = {name: group for name, group in before.data.items() if name in StageConfig.model_fields}
+        settings = {name: group.model_dump() for name, group in groups.items()}
+        for cycle, stage in sorted(stages.items()):
             if cycle < 1:
-                raise ValueError(f"a stage begins with cycle 1 or later, not {cycle}: say it in the recipe itself")
-            try:
-                self.at(cycle)
-            except ValidationError as error:
-                wrong = error.errors()[0]
-                place = ".".join(map(str, wrong["loc"]))
-                raise ValueError(f"the stage of cycle {cycle}: {place}: {wrong['msg']}") from error
-        return self
+                raise RecipeError(f"a stage begins with cycle 1 or later, not {cycle}: say it in the recipe itself")
+            settings = changed(settings, stage.model_dump(include=set(groups)))
+            for name, group in groups.items():
+                try:
+                    type(group).model_validate(settings[name])
+                except ValidationError as error:
+                    raise RecipeError(_of_stage(cycle, name, type(group), error.errors()[0])) from error
+        return stages
 
     def at(self, cycle: int) -> "SelfPlayConfig":
         """The recipe as it holds in a cycle, with the stages that have begun."""

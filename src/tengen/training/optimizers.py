@@ -1,7 +1,7 @@
 """The optimizers by name, and Muon: momentum whose matrices are made nearly orthogonal before they are applied."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -41,6 +41,10 @@ class Muon(Optimizer):
         betas: tuple[float, float] = (0.9, 0.99),
         eps: float = 1e-8,
     ) -> None:
+        if not (isinstance(betas, Sequence) and len(betas) == 2 and all(0 <= beta < 1 for beta in betas)):
+            raise ValueError(f"betas are two numbers from 0 to below 1, not {betas!r}")
+        if not (isinstance(eps, int | float) and eps >= 0):
+            raise ValueError(f"eps is a number of 0 or more, not {eps!r}")
         defaults = {"lr": 0.02, "weight_decay": 0.0, "momentum": momentum, "betas": betas, "eps": eps}
         super().__init__(groups, defaults)
 
