@@ -194,7 +194,7 @@ def _first_player(stones: list[tuple[int, int]], moves: list[tuple[int, int]]) -
     if moves:
         return moves[0][0]
     colors = {color for _, color in {point: color for color, point in stones}.items()}
-    return WHITE if len({point for point, _ in stones}) > 1 and colors == {BLACK} else BLACK
+    return WHITE if len({point for _, point in stones}) > 1 and colors == {BLACK} else BLACK
 
 
 def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> None:
