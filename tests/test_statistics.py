@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tengen.statistics import Tally, binomial_tail, elo, wilson
+from tengen.statistics import Tally, binomial_tail, design_effect, elo, wilson
 
 
 def test_wilson_against_published_values() -> None:
@@ -68,3 +68,23 @@ def test_a_tally() -> None:
     assert tally.superiority() == pytest.approx(1 - Tally(wins=1, losses=7).superiority())
     assert Tally().interval() == (0.0, 1.0)
     assert Tally().score == 0.5
+
+
+@pytest.mark.parametrize("size", [1, 5, 50])
+def test_the_design_effect_of_groups_of_one_size(size: int) -> None:
+    """Kish's 1 + (m - 1) r for groups of m values whose correlation is r."""
+    random, groups, correlation = np.random.default_rng(5), 200, 0.2
+    found = []
+    for _ in range(50):
+        of_group = random.normal(0, correlation**0.5, (groups, 1))
+        values = of_group + random.normal(0, (1 - correlation) ** 0.5, (groups, size))
+        order = random.permutation(groups * size)
+        found.append(design_effect(values.ravel()[order], np.arange(groups).repeat(size)[order]))
+    assert np.mean(found) == pytest.approx(1 + (size - 1) * correlation, rel=0.05 if size > 1 else 0)
+
+
+def test_where_nothing_shows_a_dependence_each_group_is_one_value() -> None:
+    random, three = np.random.default_rng(6), np.arange(3).repeat(4)
+    assert design_effect(np.ones(12), three) == 4 and design_effect(random.random(12), np.zeros(12, np.int64)) == 12
+    assert design_effect(np.tile([0.0, 1, 2, 3], 3), three) == 1  # less than independent values would differ
+    assert design_effect(np.empty(0), np.empty(0, np.int64)) == 1

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 Z95 = 1.959963984540054  # the normal distribution's 97.5% point
 _DECIDED = 2 * 0.25  # the variance of two decided games between equals
@@ -49,7 +50,7 @@ class Tally:
         return binomial_tail(self.losses + 1, self.wins + self.losses + 1)
 
 
-def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple[float, float]:
+def wilson(points: float, games: float, draws: float = 0, z: float = Z95) -> tuple[float, float]:
     """Wilson score interval (Wilson 1927) of a share `points / games`; 95% unless `z` says otherwise.
 
     `draws` games gave half a point each. Draws reduce the variance, so that a game counts as `1 / noise` games. The
@@ -65,6 +66,25 @@ def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple
     low = (centre - spread) / scale if points > 0 else 0.0  # exact, so that its Elo is infinite
     high = (centre + spread) / scale if points < games else 1.0
     return max(0.0, low), min(1.0, high)
+
+
+def design_effect(values: npt.NDArray[np.float64], groups: npt.NDArray[np.int64]) -> float:
+    """How many times as large the variance of the mean of `values` [n] is as that of n independent values, at least 1.
+
+    Values of one group, such as the positions of a game, may depend on each other; groups do not. The variance is the
+    cluster-robust one; it is noisy with few groups, so that no less than that of independent values is taken. Where
+    nothing shows a dependence, as all values are equal or of one group, each group counts as one value.
+    """
+    n = len(values)
+    _, group = np.unique(groups, return_inverse=True)
+    number = int(group.max(initial=-1)) + 1
+    if number == n:
+        return 1.0
+    if number == 1 or np.ptp(values) == 0:
+        return n / number
+    deviations = values - values.mean()
+    sums = np.bincount(group, deviations)
+    return max(1.0, float(number / (number - 1) * (n - 1) / n * (sums @ sums) / (deviations @ deviations)))
 
 
 def noise(draws: float, variance: float) -> float:

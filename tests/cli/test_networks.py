@@ -238,7 +238,8 @@ def test_few_positions_give_no_interval_that_cannot_be(
     printed = capsys.readouterr().out
     assert "unknown" in printed and "inf" not in printed
     judged = PredictionResults(
-        *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3))
+        *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3)),
+        np.arange(3),
     )
     assert judged.estimates()["value_mse"].low < 0
     evaluate._print("mine", judged, {})

@@ -12,6 +12,7 @@ from data_pipeline.plain_batch import equal, policy_index, turn
 
 from tengen.data import Rows, Sampler, Store, StoreWriter, encode_game
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_moves
+from tengen.data.split import derive
 from tengen.errors import StoreError
 from tengen.game import Game
 
@@ -289,13 +290,29 @@ def test_one_position_of_every_game(store: Store) -> None:
     assert [len(b) for b in batches] == [30, 30, 30, 10]
     assert equal(sampler.batch(4), batches[0]), "every epoch is the same"
     game = np.concatenate([sampler.rows(step).game for step in range(4)])
-    assert game.tolist() == list(range(100))
+    assert sorted(game.tolist()) == list(range(100))
     edge = sampler.edge
     only_passes = [g for g in range(100) if (store.row(g).points == store.row(g).size ** 2).all()]
     policy = np.concatenate([b.policy for b in batches])
-    assert np.flatnonzero(policy == edge * edge).tolist() == only_passes
+    assert sorted(game[policy == edge * edge].tolist()) == only_passes
     other = Sampler(store, "all", batch_size=100, seed=3, symmetries=False, one_per_game=True)
     assert (other.rows(0).ply != np.concatenate([sampler.rows(s).ply for s in range(4)])).any()
+
+
+def test_the_first_positions_of_a_validation_are_a_sample_of_the_store(tmp_path: Path) -> None:
+    """Of two sources, one after the other in the store; another import has the same games in the same order."""
+    records = [GameRecord(9, pack_moves([0, 1], [n % 81, (n + 1) % 81]), hash=derive(n)) for n in range(600)]
+    drawn = []
+    for name, order in (("one", range(600)), ("other", range(599, -1, -1))):
+        with StoreWriter(tmp_path / name) as writer:
+            for n in order:
+                writer.add(records[n])
+        store = Store.open(tmp_path / name)
+        sampler = Sampler(store, "all", batch_size=200, one_per_game=True)
+        drawn.append(store.hashes[sampler.rows(0).game].tolist())
+        assert sampler.game_rows.tolist() == list(range(600))
+    second = {record.hash for record in records[300:]}
+    assert drawn[0] == drawn[1] and 75 < len(second & set(drawn[0])) < 125
 
 
 def test_a_larger_edge_pads(store: Store) -> None:

@@ -71,7 +71,7 @@ class FakeEngine:
         self.position, self.restrictions, self.overrides = game.copy(), list(restrictions), dict(overrides or {})
 
     def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
-        """Where it is kept: a mean of a hundredth of the point's number everywhere, a half at the root; and a deviation."""
+        """Where it is kept: a mean of a hundredth of the point's number, a half at the root; and a deviation."""
         assert self.position is not None
         if "node_ownership" not in self.overrides:
             return None

@@ -389,9 +389,10 @@ def test_a_report_takes_no_settings_of_a_run(path: Path, tmp_path: Path, capsys:
     assert "leave out --only" in capsys.readouterr().err and not (tmp_path / "pages").exists()
 
 
-def results(random: np.random.Generator, correct: np.ndarray[Any, Any], ply: np.ndarray[Any, Any]) -> PredictionResults:
-    zeros = np.zeros(len(ply))
-    return PredictionResults(correct.astype(float), correct.astype(float), zeros, zeros, zeros, ply.astype(float))
+def results(correct: np.ndarray[Any, Any], ply: np.ndarray[Any, Any], each: int = 1) -> PredictionResults:
+    """Of games that are judged at one position, or at `each` one after the other."""
+    zeros, hits = np.zeros(len(ply)), correct.astype(float)
+    return PredictionResults(hits, hits, zeros, zeros, zeros, ply.astype(float), np.arange(len(ply)) // each)
 
 
 def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
@@ -404,7 +405,7 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
     folder = StudyFolder(tmp_path, made)
     for step, correct in (("net-1", first), ("net-2", second)):
         folder.run_folder(step).mkdir()
-        results(random, correct, ply).save(folder.run_folder(step) / "predictions.npz")
+        results(correct, ply).save(folder.run_folder(step) / "predictions.npz")
         (tmp_path / f"{step}.json").write_text(json.dumps({"command": folder.command(step)}))
     found = find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
     gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
@@ -412,9 +413,17 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
     assert found is not None and found.mean == pytest.approx((gained - lost) / n)
     variance = ((gained + lost) / n - ((gained - lost) / n) ** 2) / (n - 1)  # of McNemar's pairs
     assert found.high - found.low == pytest.approx(2 * 1.959964 * variance**0.5, rel=1e-6)
-    results(random, first, ply[::-1]).save(folder.run_folder("net-1") / "predictions.npz")
+    # The same positions in another order, as this version has them: of one a game the pairs are found.
+    results(second, ply).rows(np.arange(n)[::-1]).save(folder.run_folder("net-2") / "predictions.npz")
+    assert find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"])) == found
+    results(first, ply[::-1]).save(folder.run_folder("net-1") / "predictions.npz")
     with pytest.raises(RecipeError, match="different positions"):
         find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
+    # Pairs of a game count as one: with each five times the interval is that of once.
+    for step, correct in (("net-1", first), ("net-2", second)):
+        results(correct.repeat(5), ply.repeat(5), 5).save(folder.run_folder(step) / "predictions.npz")
+    copies = find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
+    assert copies is not None and copies.high - copies.low == pytest.approx(found.high - found.low, rel=1e-6)
 
 
 def test_a_figure_of_the_training_batches_is_of_the_last_tenth_and_in_the_scale_of_the_page(

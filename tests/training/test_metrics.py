@@ -12,7 +12,8 @@ from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.evaluators import Evaluation, load_evaluator
-from tengen.training.metrics import Estimate, PredictionResults, agreement, judge
+from tengen.statistics import Z95
+from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, judge
 
 from .small_run import random_record
 
@@ -37,6 +38,7 @@ def test_ranks_losses_and_values() -> None:
         evaluation([sure] * 4, [0.8, -0.5, 0.2, 0.0]),
         batch([0, 4, 5, -1], [1, 1, -1, math.nan]),
         np.array([0, 60, 120, 7]),
+        np.arange(4),
     )
     np.testing.assert_array_equal(found.top1, [1, 0, 0, math.nan])
     np.testing.assert_array_equal(found.top5, [1, 1, 0, math.nan])
@@ -49,14 +51,14 @@ def test_ranks_losses_and_values() -> None:
 
 
 def test_a_network_without_a_value_has_no_figures_of_it() -> None:
-    found = judge(evaluation([[0.1] * 10] * 2, [0, 0]), batch([7, 3], [1, -1]), np.array([0, 1]), has_value=False)
+    found = judge(evaluation([[0.1] * 10] * 2, [0, 0]), batch([7, 3], [1, -1]), *2 * [np.arange(2)], has_value=False)
     unknown = {name for name, figure in found.estimates().items() if not figure.count}
     assert unknown == {"value_mse", "value_mse_01", "value_accuracy"} and found.calibration() == []
 
 
 def test_ties_count_by_chance() -> None:
     """The uniform policy predicts one move in ten here, and five in ten, however numpy would sort it."""
-    found = judge(evaluation([[0.1] * 10], [0]), batch([7], [1]), np.array([0]))
+    found = judge(evaluation([[0.1] * 10], [0]), batch([7], [1]), np.array([0]), np.array([0]))
     assert found.top1[0] == pytest.approx(0.1)
     assert found.top5[0] == pytest.approx(0.5)
 
@@ -87,8 +89,65 @@ def test_intervals_cover_what_they_claim() -> None:
     assert 0.92 < covered / 400 < 0.98
 
 
+@pytest.mark.parametrize(("games", "least"), [(12, 0.87), (80, 0.92)])
+def test_positions_of_a_game_are_no_independent_ones(games: int, least: float) -> None:
+    """Errors and hits of a game lie together: intervals of independent positions would cover less than half."""
+    random = np.random.default_rng(2)
+    of, draws, covered = np.repeat(np.arange(games), 40), 300, np.zeros(4)
+    for _ in range(draws):
+        error = random.normal(2, 1, games)[of] + random.normal(0, 1, len(of))
+        hit = (random.random(len(of)) < random.beta(1.4, 0.6, games)[of]).astype(float)  # 0.7 in the mean
+        order = random.permutation(len(of))
+        found = [
+            *((Estimate.average(error[order], of[order]), 2), (Estimate.share(hit[order], of[order]), 0.7)),
+            *((Estimate.average(error), 2), (Estimate.share(hit), 0.7)),
+        ]
+        covered += [figure.low < mean < figure.high for figure, mean in found]
+    by_game, alone = covered[:2] / draws, covered[2:] / draws
+    assert (by_game > least).all() and (by_game < 0.985).all() and (alone < 0.5).all()
+
+
+def test_copies_of_a_position_say_nothing_new() -> None:
+    """Means have the interval of the games exactly; a position a game has that of independent positions."""
+    random = np.random.default_rng(3)
+    values, games = random.random(30), random.permutation(30)
+    once = Estimate.average(values)
+    assert Estimate.average(values, games) == once and Estimate.share(values, games) == Estimate.share(values)
+    copies = Estimate.average(np.tile(values, 7), np.tile(games, 7))
+    assert (copies.low, copies.high, copies.count) == (pytest.approx(once.low), pytest.approx(once.high), 210)
+    # What never differs shows no dependence: each game counts as one.
+    wins, three = Estimate.share(np.ones(60), np.repeat(np.arange(3), 20)), Estimate.share(np.ones(3))
+    assert (wins.low, wins.high, wins.count) == (pytest.approx(three.low), 1, 60)
+    alone = Estimate.average(values, np.zeros(30, np.int64))
+    assert alone.interval(3) == [None, None] and alone.mean == once.mean
+
+
+def test_predictions_know_their_games(tmp_path: Path) -> None:
+    """All figures go by game: with each position four times they have the intervals of once, as nearly as shares can.
+
+    A file of an earlier version knows no games.
+    """
+    random = np.random.default_rng(4)
+    n, zeros = 400, np.zeros(400)
+    hits, loss, value = (random.random(n) < 0.4).astype(float), random.random(n), random.random(n)
+    outcome = random.choice([-1.0, 0.0, 1.0], n)
+    once = PredictionResults(hits, hits, loss, value, outcome, zeros, np.arange(n))
+    four = once.rows(np.repeat(np.arange(n), 4))
+    for name, figure in four.estimates().items():
+        single = once.estimates()[name]
+        assert (figure.low, figure.high) == (pytest.approx(single.low, abs=1e-3), pytest.approx(single.high, abs=1e-3))
+        assert figure.count == 4 * single.count, name
+    for (_, won), (_, alone) in zip(four.calibration(), once.calibration(), strict=True):
+        assert (won.low, won.high) == (pytest.approx(alone.low, abs=0.01), pytest.approx(alone.high, abs=0.01))
+    four.save(tmp_path / "new.npz")
+    assert np.array_equal(PredictionResults.load(tmp_path / "new.npz").game, four.game)
+    columns = {name: column for name, column in vars(once).items() if name != "game"}
+    np.savez_compressed(tmp_path / "old.npz", **columns)
+    assert PredictionResults.load(tmp_path / "old.npz").estimates() == once.estimates()
+
+
 def test_nothing_known_is_unknown() -> None:
-    empty = PredictionResults(*(np.array([math.nan]) for _ in range(5)), np.array([3.0]))
+    empty = PredictionResults(*(np.array([math.nan]) for _ in range(5)), np.array([3.0]), np.array([0]))
     assert all(figure.count == 0 and math.isnan(figure.mean) for figure in empty.estimates().values())
     assert empty.calibration() == []
 
@@ -98,7 +157,7 @@ def test_calibration_of_an_honest_value() -> None:
     chance = random.random(20_000)
     outcome = np.where(random.random(20_000) < chance, 1.0, -1.0)
     zeros = np.zeros(20_000)
-    bands = PredictionResults(zeros, zeros, zeros, 2 * chance - 1, outcome, zeros).calibration()
+    bands = PredictionResults(zeros, zeros, zeros, 2 * chance - 1, outcome, zeros, np.arange(20_000)).calibration()
     assert len(bands) == 10
     for predicted, won in bands:
         assert won.mean == pytest.approx(predicted, abs=0.04)
@@ -114,9 +173,8 @@ def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: P
     with StoreWriter(tmp_path / "labels") as writer:
         for record in records:
             writer.add(record)
-    sampler = LabelSampler(
-        Store.open(tmp_path / "labels"), batch_size=16, symmetries=False, mix=TargetMix(value=1, score=1)
-    )
+    mix = TargetMix(value=1, score=1)
+    sampler = LabelSampler(Store.open(tmp_path / "labels"), batch_size=16, symmetries=False, mix=mix, extra=OF_GAMES)
     itself, found = (agreement(each, sampler, 1000) for each in (teacher, student))
     assert itself["same_move"].mean == 1 and all(estimate.mean < 2e-3 for estimate in list(itself.values())[1:])
     rows = []
@@ -132,3 +190,8 @@ def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: P
     assert [found[name].count for name in found] == [36] * 4 == [len(rows)] * 4
     assert [found[name].mean for name in found] == pytest.approx(np.mean(rows, 0).tolist(), rel=0.01)
     assert agreement(student, sampler, 20)["same_move"].count == 20
+    # Three positions of each of the 12 games: the interval is that of the games' means, or of positions if wider.
+    columns = np.array([row[1:] for row in rows])
+    errors = [part.std(0, ddof=1) / math.sqrt(len(part)) for part in (columns, columns.reshape(12, 3, 3).mean(1))]
+    halves = [found[name].high - found[name].mean for name in list(found)[1:]]
+    assert halves == pytest.approx((Z95 * np.maximum(*errors)).tolist(), rel=0.05)

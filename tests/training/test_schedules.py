@@ -131,6 +131,18 @@ def test_epochs_give_the_length_and_the_validations() -> None:
     assert TrainConfig(steps=5).with_epoch(1000).epoch is None
 
 
+def test_an_epoch_that_the_schedule_alone_needs_is_no_interval_of_validations() -> None:
+    """25 million positions would be validated after 97,656 steps, where the run has 20,000."""
+    halving = ScheduleConfig(shape="halving", every=1)
+    config = TrainConfig(steps=20_000, schedule=halving).with_epoch(25_000_000)
+    assert (config.epoch, config.steps_between_validations) == (25_000_000, 1000)
+    # Of the recipe that the run saves, with the length of its epoch, the interval is the same.
+    assert TrainConfig.model_validate(config.model_dump()).with_epoch(25_000_000) == config
+    for given, interval in (({"validate_every": 7}, 7), ({"epoch": 2560}, 10), ({"epochs": 2}, 100)):
+        config = TrainConfig.model_validate({"steps": 20_000, "schedule": halving, **given})
+        assert config.with_epoch(25_600).steps_between_validations == interval, given
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

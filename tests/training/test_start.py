@@ -1,18 +1,23 @@
 """Runs that begin with another network: what is taken, what is not, and fine-tuning of the shipped network."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from torch import nn  # noqa: E402
+from training.small_run import random_record  # noqa: E402
 
+from tengen.cli import evaluate  # noqa: E402
 from tengen.cli.app import main  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.data.sampler import Sampler  # noqa: E402
-from tengen.data.store import Store  # noqa: E402
+from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError  # noqa: E402
 from tengen.evaluators.network_file import find_network, read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
@@ -22,8 +27,10 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.callbacks import CALLBACKS  # noqa: E402
+from tengen.training.card import learnt_games  # noqa: E402
+from tengen.training.cluster import _paths  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.start import start_from, start_whole, with_network  # noqa: E402
+from tengen.training.start import LEARNT, start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import make_network, train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
@@ -193,6 +200,81 @@ def test_the_search_is_that_of_the_start_unless_given(settings: dict[str, Any]) 
     own = {"c_puct": 2.0}
     for change, search in (({}, {"preset": "katago"}), ({"card": {"search": own}}, own), ({"network": PREACT}, {})):
         assert with_network(RunConfig.model_validate(start | change)).card.search == search
+
+
+@pytest.mark.parametrize("source", ["file", "folder"])
+def test_a_run_goes_on_when_its_start_is_gone(
+    trained: Path, settings: dict[str, Any], tmp_path: Path, source: str
+) -> None:
+    """By the same command, which does not say the network, to the same card as if the start were there."""
+    (copy := tmp_path / "start").mkdir()
+    start = shutil.copytree(trained, copy / "run")
+    if source == "file":
+        start = start / "nets" / "small.onnx"
+    settings |= {"network": {}, "start": str(start)}
+    settings["training"] |= {"steps": 1, "losses": {}}
+    recipe, folder = tmp_path / "tuned.yaml", tmp_path / "run"
+    recipe.write_text(yaml.safe_dump(settings))
+    first = read_card(train(RunConfig.model_validate(settings), folder, show_progress=False))
+    shutil.rmtree(copy)
+    command = ["train", str(recipe), "--set", "training.steps=2", "--out", str(folder), "--quiet"]
+    assert main(command) == 0
+    card = read_card(folder / "nets" / "small.onnx")
+    names = ("config", "board_sizes", "data", "search")
+    assert card.positions == 16 and all(getattr(card, name) == getattr(first, name) for name in names)
+    assert card.provenance["games"] == first.provenance["games"]
+    run = RunConfig.model_validate(settings)
+    assert str(start) not in _paths(run, RunFolder(folder, run.kind)), "nor does a machine of a cluster need it"
+    # A run of an earlier version needs its start.
+    (folder / LEARNT).unlink()
+    assert main(command) == 2
+
+
+def test_a_network_says_what_its_start_learnt(
+    settings: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a file, of a folder, and of one of an earlier version; `evaluate` judges it on what none of them learnt."""
+    stores = {"first": range(40), "second": range(40, 80)}
+    for name, seeds in stores.items():
+        with StoreWriter(tmp_path / name) as writer:
+            for seed in seeds:
+                writer.add(random_record(seed))
+
+    def run(name: str, store: str, fraction: float, start: Path | None) -> Path:
+        data = {"store": str(tmp_path / store), "validation_fraction": fraction}
+        network = {} if start else RESIDUAL
+        changed = {"name": name, "data": data, "network": network, "start": start and str(start)}
+        changed["training"] = settings["training"] | {"steps": 1}
+        return train(RunConfig.model_validate(settings | changed), tmp_path / name, show_progress=False)
+
+    def entries(path: Path) -> list[tuple[str, float]]:
+        return [(each["store"], each["validation_fraction"]) for each in learnt_games(read_card(path).provenance)]
+
+    parent = run("parent", "first", 0.25, None)
+    child = run("child", "second", 0.5, parent)
+    assert entries(parent) == [("first", 0.25)] and entries(child) == [("second", 0.5), ("first", 0.25)]
+    assert entries(run("of-folder", "second", 0.5, parent.parents[1])) == entries(child)
+    (parent.parents[1] / LEARNT).unlink()
+    assert entries(run("of-old", "second", 0.5, parent.parents[1])) == entries(child)
+    grandchild = run("grandchild", "first", 0.5, child)
+    assert entries(grandchild) == [("first", 0.5), *entries(child)]
+    for path, store, fraction, said in (
+        (child, "first", 0.25, ["a network that it began with learnt from about"]),
+        (child, "second", 0.5, ["it learnt from about"]),
+        (grandchild, "first", 0.25, ["it learnt from about", "a network that it began with learnt from about"]),
+    ):
+        capsys.readouterr()
+        games = Store.open(tmp_path / store)
+        found = evaluate._Games.choose(games, read_card(path), "auto")
+        assert (found.split, found.fraction) == ("validation", fraction)
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == len(said) and all(map(str.startswith, lines, said)), lines
+        assert all("judged on those that were held out" in line for line in lines)
+        evaluate._Games.choose(games, read_card(path), "all")
+        assert capsys.readouterr().err.count("warning: ") == len(said)
+    assert main(["evaluate", str(child), str(tmp_path / "first"), "--json"]) == 0
+    judged = json.loads(capsys.readouterr().out)["positions"]
+    assert judged == Sampler(Store.open(tmp_path / "first"), "validation", validation_fraction=0.25).games < 20
 
 
 class Killed(Callback):

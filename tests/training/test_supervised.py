@@ -134,6 +134,24 @@ def test_losses_of_a_head_that_is_not_there_are_refused(settings: dict[str, Any]
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(("metric", "winner"), [("value_accuracy", 0), ("value_mse", None), ("value_accuracy", 2)])
+def test_a_plateau_of_a_figure_that_validations_do_not_have_is_refused(
+    settings: dict[str, Any], tmp_path: Path, metric: str, winner: int | None
+) -> None:
+    """A policy alone; games without results; drawn games. The rate would never fall."""
+    with StoreWriter(tmp_path / "judged") as writer:
+        for seed in range(9):
+            writer.add(replace(random_record(seed), winner=winner))
+    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    if winner == 0:
+        settings["network"] = {"family": "plain", "plane_set": "tengen", "convs": ["3x3x8"], "board_size": 7}
+    settings["training"]["schedule"] = {"shape": "plateau", "metric": metric}
+    message = rf"^training\.schedule\.metric is {metric}, which .* do not have; give one of top1, top5, cross_entropy.*"
+    with pytest.raises(RecipeError, match=message):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("training", "message"),
     [
@@ -413,6 +431,40 @@ def test_games_that_were_learnt_are_not_judged_later(
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
+def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_path: Path) -> None:
+    """Length, schedule and intervals may change. A checkpoint from before the others were compared goes on."""
+    folder, other = tmp_path / "run", tmp_path / "other"
+    settings["training"] |= {"steps": 1}
+    train(RunConfig.model_validate(settings), folder, show_progress=False)
+    with StoreWriter(other) as writer:
+        for seed in range(100, 109):
+            writer.add(random_record(seed))
+    settings["training"] |= {"steps": 2, "schedule": {"shape": "constant"}, "clip": 1.0}
+    settings["training"] |= {"validate_every": 1, "validation_games": 7}
+    before, changed = (folder / "recipe.yaml").read_text(), settings
+    for section, key, value, message in (
+        ("data", "validation_store", str(other), r"data\.validation_games = 60 games \(\w+\), not 9 games \(\w+\)"),
+        ("data", "validation_positions", "all", r"data\.validation_positions = one-per-game, not all"),
+        ("data", "vary_rules", False, r"data\.vary_rules = true, not false"),
+        ("data", "symmetries", False, r"data\.symmetries = true, not false"),
+        ("training", "losses", {"value": 5}, r"training\.losses\.value = 0\.3, not 5"),
+        ("training", "value_loss", "mse", r"training\.value_loss = auto, not mse"),
+    ):
+        one = {**settings, section: settings[section] | {key: value}}
+        with pytest.raises(RecipeError, match=message):
+            train(RunConfig.model_validate(one), folder, show_progress=False)
+        changed = {**changed, section: changed[section] | {key: value}}
+    assert (folder / "recipe.yaml").read_text() == before
+    ((_, path),) = checkpoints(folder / "checkpoints")
+    saved = torch.load(path, weights_only=True)
+    for section, names in (("data", ("validation_games", *supervised._DRAWN)), ("training", supervised._OBJECTIVE)):
+        for name in names:
+            del saved["identity"][section][name]
+    path.unlink()
+    torch.save(saved, path)
+    train(RunConfig.model_validate(changed), folder, show_progress=False)
+
+
 @pytest.mark.parametrize(("judged", "warned"), [(range(50, 70), [("10", "20")]), (range(60, 70), [])])
 def test_games_that_are_learnt_and_judged_are_warned_of(
     settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, judged: range, warned: list[Any]
@@ -451,7 +503,8 @@ def test_a_store_and_the_run_may_move(settings: dict[str, Any], store: Path, tmp
     shutil.copytree(store, copy)
 
     def run(path: Path, steps: int) -> RunConfig:
-        changed = {"data": settings["data"] | {"store": str(path)}, "training": settings["training"] | {"steps": steps}}
+        data = {"store": str(path), "validation_store": str(path)}
+        changed = {"data": settings["data"] | data, "training": settings["training"] | {"steps": steps}}
         return RunConfig.model_validate(settings | changed)
 
     train(run(copy, 2), tmp_path / "run", show_progress=False)

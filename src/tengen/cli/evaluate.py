@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -27,9 +28,9 @@ from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
 from tengen.machine import Device
-from tengen.training.card import share_learnt
+from tengen.training.card import learnt_games, share_learnt
 from tengen.training.config import DEFAULT_FRACTION
-from tengen.training.metrics import Estimate, PredictionResults, agreement, measure
+from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, measure
 
 _NAMES = {
     "top1": "top-1",
@@ -101,9 +102,33 @@ def _judge_network(
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
     with Console(stderr=True).status(f"judging {escape(evaluator.name)} on {sampler.games:,} games"):
         judgement = measure(evaluator, sampler, positions)
-        labelled = labels_to_judge_by(store, games.split, games.fraction, planes, batch_size=batch, seed=seed)
+        options = {"batch_size": batch, "seed": seed, "extra": OF_GAMES}
+        labelled = labels_to_judge_by(store, games.split, games.fraction, planes, **options)
         labels = {} if labelled is None else agreement(evaluator, labelled, len(judgement))
     return evaluator.name, judgement, labels
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """The share of a store's games that a network learnt from, and the fraction of them that it held out, if any."""
+
+    share: float
+    fraction: float | None
+
+    def holds_out(self, store: Store) -> bool:
+        """Whether it learnt from the store, but not from all of its games."""
+        return bool(self.share and self.fraction and choose(store.hashes, "validation", self.fraction).any())
+
+    def notify(self, who: str, store: Store, split: str) -> None:
+        """Say what judging on a split of the store means for the figures."""
+        part = "the" if self.share == 1 else f"about {self.share:.0%} of the"
+        known = f"{who} learnt from {part} games of {store.path}"
+        held_out = self.holds_out(store)
+        if split == "auto" and held_out:
+            print(f"{known}: judged on those that were held out; --split all takes all games", file=sys.stderr)
+        elif self.share and split != "validation":
+            why = "" if split != "auto" else ", and holds none out"
+            print(f"warning: {known}{why}: it predicts them better than games that it does not know", file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -117,21 +142,20 @@ class _Games:
     @classmethod
     def choose(cls, store: Store, card: Card | None, split: str) -> _Games:
         """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
-        learnt = card.provenance.get("games") if card else None
-        fraction: float | None = DEFAULT_FRACTION
-        if learnt:
-            share, fraction = share_learnt(learnt, store.hashes), learnt["validation_fraction"]
-        else:  # a card of an earlier version names the store alone
-            share = float(card is not None and card.data.startswith(f"the games of {store.path.name}"))
-        known = f"it learnt from {'the' if share == 1 else f'about {share:.0%} of the'} games of {store.path}"
-        held_out = fraction is not None and choose(store.hashes, "validation", fraction).any()
-        if split == "auto" and share and held_out:
-            print(f"{known}: judged on those that were held out; --split all takes all games", file=sys.stderr)
-            return cls(store, "validation", fraction or 0)
-        if share and split != "validation":
-            why = "" if split != "auto" else ", and holds none out"
-            print(f"warning: {known}{why}: it predicts them better than games that it does not know", file=sys.stderr)
-        return cls(store, cast("Split", "all" if split == "auto" else split), fraction or DEFAULT_FRACTION)
+        entries = learnt_games(card.provenance) if card else []
+        learnt = [_Learnt(share_learnt(games, store.hashes), games["validation_fraction"]) for games in entries]
+        if not learnt:  # a card of an earlier version names the store alone
+            named = card is not None and card.data.startswith(f"the games of {store.path.name}")
+            learnt = [_Learnt(float(named), DEFAULT_FRACTION)]
+        fractions = [each.fraction for each in learnt if each.fraction]
+        held_out = [each.fraction for each in learnt if each.fraction and each.holds_out(store)]
+        # Of several fractions the smallest holds out what none of the networks learnt from.
+        fraction = min(held_out or fractions[:1] or [DEFAULT_FRACTION])
+        for who, each in zip(chain(["it"], repeat("a network that it began with")), learnt, strict=False):
+            each.notify(who, store, split)
+        if split == "auto":
+            split = "validation" if held_out else "all"
+        return cls(store, cast("Split", split), fraction)
 
     def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
         return Sampler(self.store, self.split, planes, symmetries=False, validation_fraction=self.fraction, **options)

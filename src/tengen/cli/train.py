@@ -81,7 +81,7 @@ def command(
     if not run.network:
         from tengen.training.start import with_network
 
-        run = with_network(run)
+        run = with_network(run, RunFolder(folder, kind))
     config = network_fields(run.network)
     _import(games, players, folder / _GAMES, quiet)
     console = Console(stderr=True)

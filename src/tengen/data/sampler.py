@@ -153,8 +153,9 @@ class Sampler:
         threads: Native threads that encode a batch. The result does not depend on them.
         validation_fraction: Share of games in the validation split, 0 to 1.
         plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
-        one_per_game: Use one random position of each game, one whose move is not a pass, in the order of the store. All
-            epochs are the same and the last batch of an epoch is shorter. For validation.
+        one_per_game: Use one random position of each game, one whose move is not a pass. They are in an order by hash,
+            so that the first ones are a random sample. All epochs are the same and the last batch of an epoch is
+            shorter. For validation.
         edge: Height and width of the tensors. Default is the largest board of the store.
         vary_rules: Give half of the positions the other scoring rule, territory for area or area for territory, and
             half of the positions with a known score another komi and the result that follows. A network then learns
@@ -227,6 +228,7 @@ class Sampler:
         if games is not None or max_positions is not None:
             chosen, counts = _restrict(store, chosen, counts, games, max_positions)
         self._games = chosen
+        self._by_hash = _by_hash(store, chosen) if one_per_game else chosen
         self._known = known[chosen]
         self._ends: Ints = np.cumsum(counts[chosen], dtype=np.int64)
         # Of each skipped move: the place of its game, and the number of the moves that stay before it in all games.
@@ -264,14 +266,7 @@ class Sampler:
 
     def batch(self, step: int) -> Batch:
         """Draw and encode batch number `step` >= 0."""
-        rows = self.rows(step)
-        batch = self.encode(rows)
-        if self.opponents:
-            hidden = self._moves_of_opponents(rows)
-            batch.policy[hidden] = -1
-            if batch.target is not None:
-                batch.target[hidden] = 0
-        return batch
+        return self.encode(self.rows(step))
 
     def rows(self, step: int) -> Rows:
         """Draw the positions of batch number `step` >= 0, not encoded."""
@@ -281,7 +276,7 @@ class Sampler:
             return self.draw(start + part * self.batch_size // parts, self.batch_size // parts)
         start %= self.steps_per_epoch * self.batch_size
         places = np.arange(start, min(start + self.batch_size, self.positions))
-        game = self._games[places]
+        game = self._by_hash[places]
         return self._rows_of(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
 
     def draw(self, start: int, count: int) -> Rows:
@@ -308,11 +303,18 @@ class Sampler:
         return found
 
     def encode(self, rows: Rows, targets: bool | None = None) -> Batch:
-        """Encode any positions of the store, given as `Rows`. At the end of a game `policy` is -1.
+        """Encode any positions of the store, given as `Rows`. At the end of a game `policy` is -1, and so it is for the
+        moves of `opponents`.
 
         `targets` is the setting of the sampler unless given. Raises StoreError for positions that do not exist.
         """
-        return self._encoder.encode(rows, self.targets if targets is None else targets)
+        batch = self._encoder.encode(rows, self.targets if targets is None else targets)
+        if self.opponents:
+            hidden = self._moves_of_opponents(rows)
+            batch.policy[hidden] = -1
+            if batch.target is not None:
+                batch.target[hidden] = 0
+        return batch
 
     def _rows_of(self, places: Ints, game: Ints, ply: Ints) -> Rows:
         symmetry = np.zeros(len(places), np.int64)
@@ -384,9 +386,14 @@ def check_part(batch_size: int, part: tuple[int, int]) -> None:
         raise ValueError(f"a batch of {batch_size} positions has no {part[1]} equal parts")
 
 
+def _by_hash(store: Store, chosen: Ints) -> Ints:
+    """These games in an order by hash, a random one that is the same in every import."""
+    return chosen[np.argsort(mix(store.hashes[chosen], _CHOICE), kind="stable")]
+
+
 def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, positions: int | None) -> tuple[Ints, Ints]:
     """(games in order, positions of each game of the store): the first ones in the order of the hashes."""
-    order = chosen[np.argsort(mix(store.hashes[chosen], _CHOICE), kind="stable")]
+    order = _by_hash(store, chosen)
     if games is not None and games > len(order):
         raise StoreError(
             f"{store.path}: {games:,} games are asked for, and {len(order):,} are there to choose from; "

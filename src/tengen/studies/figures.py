@@ -71,7 +71,11 @@ def training_run(folder: StudyFolder, step: str) -> TrainingRun | None:
 
 def _predictions(folder: StudyFolder, step: str) -> PredictionResults | None:
     path = folder.run_folder(step) / "predictions.npz"
-    return PredictionResults.load(path) if path.exists() else None
+    if not path.exists():
+        return None
+    found = PredictionResults.load(path)
+    # Earlier versions judged one position a game in the order of the store.
+    return found.rows(np.argsort(found.game)) if len(np.unique(found.game)) == len(found) else found
 
 
 def curve(folder: StudyFolder, step: str, figure: str) -> Curve | None:
@@ -111,11 +115,13 @@ def _mean(runs: Sequence[PredictionResults], figure: str, minus: Sequence[Predic
     for other in (*runs, *minus):
         if not (np.array_equal(first.ply, other.ply) and np.array_equal(first.outcome, other.outcome, equal_nan=True)):
             raise RecipeError("the runs were judged on different positions: their difference has no paired interval")
+    games = min((run.game for run in (*runs, *minus)), key=lambda game: len(np.unique(game)))  # not all know them
     column = np.mean([COLUMNS[figure](run) for run in runs], axis=0)
     if minus:
         column = column - np.mean([COLUMNS[figure](run) for run in minus], axis=0)
-    known = column[~np.isnan(column)]
-    return Estimate.share(known) if figure in SHARES and not minus and len(runs) == 1 else Estimate.average(known)
+    known = ~np.isnan(column)
+    of_share = figure in SHARES and not minus and len(runs) == 1
+    return (Estimate.share if of_share else Estimate.average)(column[known], games[known])
 
 
 def _held_out(folder: StudyFolder, wanted: Figure) -> Estimate | None:

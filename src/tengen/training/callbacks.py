@@ -27,7 +27,7 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import numbered
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import TARGETS, BatchStream
-from tengen.training.metrics import Estimate, Numbers, agreement, judge_moves, measure
+from tengen.training.metrics import Estimate, Integers, Numbers, agreement, judge_moves, measure
 from tengen.training.trainer import Callback, DamagedCheckpoint, State, Trainer, read_checkpoint
 
 _logger = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ class LaterMoves:
         self._network = network
         self._sampler = sampler
         self._maps: dict[str, Tensor] = {}
-        self._found: dict[str, list[tuple[Numbers, Numbers, Numbers]]] = {}
+        self._found: dict[str, list[tuple[Numbers, Numbers, Numbers, Integers]]] = {}
 
     def __enter__(self) -> LaterMoves:
         self._hook = self._network.register_forward_hook(
@@ -192,16 +192,17 @@ class LaterMoves:
                 move = TARGETS[name](self._sampler.store, rows, self._sampler.edge)
                 chances = torch.softmax(logits[: len(rows.game)].float(), dim=1).cpu().numpy()
                 known = np.where(move < chances.shape[1], move, -1)  # of a pass a map may know nothing
-                self._found.setdefault(name, []).append(judge_moves(chances, known))
+                self._found.setdefault(name, []).append((*judge_moves(chances, known), rows.game))
 
     def estimates(self) -> dict[str, Estimate]:
         """top1, top5 and cross_entropy of each map, such as move2_top1."""
         figures: dict[str, Estimate] = {}
         for name, parts in self._found.items():
-            top1, top5, loss = (np.concatenate(column) for column in zip(*parts, strict=True))
+            top1, top5, loss, game = (np.concatenate(column) for column in zip(*parts, strict=True))
             known = ~np.isnan(loss)
-            figures[f"{name}_top1"], figures[f"{name}_top5"] = (Estimate.share(hits[known]) for hits in (top1, top5))
-            figures[f"{name}_cross_entropy"] = Estimate.average(loss[known])
+            for figure, hits in (("top1", top1), ("top5", top5)):
+                figures[f"{name}_{figure}"] = Estimate.share(hits[known], game[known])
+            figures[f"{name}_cross_entropy"] = Estimate.average(loss[known], game[known])
         return figures
 
 

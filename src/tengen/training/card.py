@@ -82,12 +82,12 @@ def board_sizes(store: Store, rows: Ints) -> list[int]:
 
 
 def provenance(
-    recipe: Mapping[str, Any], seed: int, games: Mapping[str, Any] | None = None, stores: Sequence[Path] = ()
+    recipe: Mapping[str, Any], seed: int, games: Sequence[Mapping[str, Any]] = (), stores: Sequence[Path] = ()
 ) -> dict[str, Any]:
     """What a network is made of: recipe as it was carried out, seed, version and commit of the code, versions of the
     libraries, processor, games.
 
-    `games` as of `games_learnt`; of `stores` there is the `games_digest`.
+    `games` as of `games_learnt`, those of the networks that it began with too; of `stores` there is the `games_digest`.
     """
     return {
         "recipe": dict(recipe),
@@ -97,7 +97,7 @@ def provenance(
         "libraries": library_versions(_LIBRARIES),
         "python": platform.python_version(),
         "processor": processor_name(),
-        **({"games": dict(games)} if games else {}),
+        **({"games": [dict(each) for each in games]} if games else {}),
         **({"stores": {path.name: games_digest(read_manifest(path)) for path in stores}} if stores else {}),
     }
 
@@ -115,6 +115,13 @@ def games_learnt(store: Store, rows: Ints, validation_fraction: float | None) ->
         "complete": len(hashes) < _SAMPLE,
         "sample": base64.b64encode(hashes.tobytes()).decode(),
     }
+
+
+def learnt_games(provenance: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries `games` of a card's provenance, as of `games_learnt`: that of its own run, then those of the networks
+    that it began with. A card of an earlier version has one entry, no list."""
+    games = provenance.get("games") or []
+    return [games] if isinstance(games, dict) else list(games)
 
 
 def share_learnt(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> float:

@@ -22,10 +22,10 @@ from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes
 from tengen.runs.progress import new_bar
 from tengen.training.config import RunConfig
-from tengen.training.start import with_network
+from tengen.training.start import LEARNT, noted_origin, with_network
 
 _LOOK_SECONDS = 1.0
-_STATE = ("checkpoints/", "log.jsonl", "recipe.yaml", ".games")  # what a run goes on from
+_STATE = ("checkpoints/", "log.jsonl", "recipe.yaml", ".games", LEARNT)  # what a run goes on from
 _RUN = "run"
 
 
@@ -38,8 +38,8 @@ def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool
     """Carry out a run as `supervised.train` does, by a worker of the cluster."""
     folder = RunFolder(out, run.kind)
     folder.check_kind()
-    run = with_network(run)
-    games = SharedFiles.of(_paths(run))
+    run = with_network(run, folder)
+    games = SharedFiles.of(_paths(run, folder))
     with folder.lead(), ShutdownFlag() as stop, new_bar(show_progress) as bar:
         task = bar.add_task("training", total=1.0)
         while True:
@@ -59,10 +59,11 @@ def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
     return bool(stop) or cluster.traffic.died > died
 
 
-def _paths(run: RunConfig) -> dict[str, Path]:
-    """Where the stores, the start and the teacher of a recipe are here; networks of Tengen are everywhere."""
+def _paths(run: RunConfig, folder: RunFolder) -> dict[str, Path]:
+    """Where the stores, the teacher and, unless it was taken, the start of a recipe are here; networks of Tengen are
+    everywhere."""
     found = {name: Store.open(Path(name)).path for name in (run.data.store, run.data.validation_store) if name}
-    if run.start is not None:
+    if run.start is not None and noted_origin(run, folder) is None:
         path = Path(run.start)
         path = path if path.is_dir() else find_network(run.start)
         found |= {} if is_shipped(run.start, path) else {run.start: path}

@@ -10,6 +10,7 @@ from tengen.disk import file_name
 FileName = Annotated[str, AfterValidator(file_name)]
 DEFAULT_FRACTION = 0.02
 """Share of the games that validate unless a recipe says otherwise."""
+_VALIDATE_EVERY = 1000  # steps, unless epochs are given
 
 Positive = Annotated[float, Field(gt=0, le=1e30)]  # float32 has to hold it
 NonNegative = Annotated[float, Field(ge=0)]
@@ -222,7 +223,10 @@ class TrainConfig(TrainerConfig):
         in_epochs = schedule.shape == "plateau" or (schedule.unit == "epochs" and (schedule.at or schedule.every))
         if self.epoch is not None or (self.epochs is None and not in_epochs):
             return self
-        return self.model_copy(update={"epoch": positions})
+        given: dict[str, Any] = {"epoch": positions}
+        if self.epochs is None:  # the schedule alone needs the epoch: validations are not at its ends
+            given["validate_every"] = self.validate_every or _VALIDATE_EVERY
+        return self.model_copy(update=given)
 
     @property
     def total_steps(self) -> int | None:
@@ -237,7 +241,7 @@ class TrainConfig(TrainerConfig):
         """No whole number where an epoch is none."""
         if self.validate_every is not None:
             return self.validate_every
-        return self.epoch / self.batch_size if self.epoch is not None else 1000
+        return self.epoch / self.batch_size if self.epoch is not None else _VALIDATE_EVERY
 
     def validates(self, step: int) -> bool:
         """Whether the network is validated after `step` steps: at the first one past each interval."""

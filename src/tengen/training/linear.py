@@ -78,16 +78,16 @@ def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) ->
 
 def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> PredictionResults:
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
-    found: list[tuple[float, float, float, int]] = []
+    found: list[tuple[float, float, float, int, int]] = []
     for step in range(-(-wanted // sampler.batch_size)):
         rows = sampler.rows(step)
         for game, ply in zip(rows.game.tolist(), rows.ply.tolist(), strict=True):
             arrays = recorded(sampler.store, game)
             judged = trainer.judge(*arrays, ply) if ply < len(arrays[3]) else (0, 0.0, 0.0, 0.0)
-            found.append((*judged[1:], ply) if judged[0] else (np.nan, np.nan, np.nan, ply))
-    columns = np.array(found[:wanted], np.float64).T
-    unknown = np.full(columns.shape[1], np.nan)
-    return PredictionResults(columns[0], columns[1], columns[2], unknown, unknown, columns[3])
+            found.append((*(judged[1:] if judged[0] else (np.nan, np.nan, np.nan)), ply, game))
+    top1, top5, loss, ply, game = np.array(found[:wanted], np.float64).T
+    unknown = np.full(len(ply), np.nan)
+    return PredictionResults(top1, top5, loss, unknown, unknown, ply, game.astype(np.int64))
 
 
 def recorded(store: Store, row: int) -> tuple[int, Words, Words, Words]:
@@ -260,7 +260,7 @@ def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any])
         hardware=f"1 CPU thread, {platform.machine()}",
         metrics=metrics,
         reproduce=f"tengen train {run.recipe or run.name}",
-        provenance=provenance(run.model_dump(mode="json"), run.training.seed, games.learnt(run)),
+        provenance=provenance(run.model_dump(mode="json"), run.training.seed, [games.learnt(run)]),
     )
 
 

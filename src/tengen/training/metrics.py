@@ -4,7 +4,7 @@ Needs no PyTorch.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -13,19 +13,24 @@ from numpy.typing import NDArray
 
 from tengen.data.batch import Batch, Rows
 from tengen.data.label_sampler import LabelSampler
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import Sampler, Target
 from tengen.disk import write_whole
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import Evaluator
-from tengen.statistics import Z95, wilson
+from tengen.statistics import Z95, design_effect, wilson
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
+OF_GAMES: Mapping[str, Target] = {"game": lambda _store, rows, _edge: rows.game}
+"""The further targets of a sampler of labels for `agreement`."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `count` positions with its 95% interval."""
+    """A mean over `count` positions with its 95% interval.
+
+    The positions of a game are no independent ones: `games` are numbers of their games, [count]; None: of a game each.
+    """
 
     mean: float
     low: float
@@ -33,23 +38,30 @@ class Estimate:
     count: int
 
     @staticmethod
-    def share(hits: Numbers) -> "Estimate":
-        """Of values in 0..1: the Wilson interval, which holds near 0 and 1 and with few positions."""
+    def share(hits: Numbers, games: Integers | None = None) -> "Estimate":
+        """Of values in 0..1: the Wilson interval, which holds near 0 and 1 and with few positions.
+
+        It is that of the effective number of positions: theirs by the design effect of the games.
+        """
         count = len(hits)
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(hits.mean())
-        low, high = wilson(float(hits.sum()), count)
+        effect = 1.0 if games is None else design_effect(hits, games)
+        low, high = wilson(float(hits.sum()) / effect, count / effect)
         return Estimate(mean, min(mean, max(0.0, low)), max(mean, min(1.0, high)), count)
 
     @staticmethod
-    def average(values: Numbers) -> "Estimate":
-        """Of any values: the normal interval."""
+    def average(values: Numbers, games: Integers | None = None) -> "Estimate":
+        """Of any values: the normal interval, by the variance between games."""
         count = len(values)
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(values.mean())
-        half = Z95 * float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+        if count == 1 or (games is not None and np.ptp(games) == 0):
+            return Estimate(mean, -math.inf, math.inf, count)
+        effect = 1.0 if games is None else design_effect(values, games)
+        half = Z95 * float(values.std(ddof=1)) * math.sqrt(effect) / math.sqrt(count)
         return Estimate(mean, mean - half, mean + half, count)
 
     def interval(self, digits: int) -> list[float | None]:
@@ -62,11 +74,11 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PredictionResults:
-    """What was found at each of N positions, float64 [N] each; NaN where the target is unknown.
+    """What was found at each of N positions, float64 [N] each but `game`; NaN where the target is unknown.
 
     top1, top5: 1 when the move played was among the 1 or 5 likeliest, its chance to be where moves tie. loss: minus
     the log of its probability. value, outcome: predicted and real, side to move; value is NaN for a network without
-    one. ply: moves played before.
+    one. ply: moves played before. game: number of the game in its store, int64 [N].
     """
 
     top1: Numbers
@@ -75,6 +87,7 @@ class PredictionResults:
     value: Numbers
     outcome: Numbers
     ply: Numbers
+    game: Integers
 
     def __len__(self) -> int:
         return len(self.top1)
@@ -86,11 +99,11 @@ class PredictionResults:
 
     @staticmethod
     def load(path: Path) -> "PredictionResults":
-        """Read what `save` wrote."""
+        """Read what `save` wrote. Earlier versions did not write the game: each position then counts as one."""
         with np.load(path) as columns:
-            return PredictionResults(**columns)
+            return PredictionResults(**{"game": np.arange(len(columns["ply"])), **columns})
 
-    def rows(self, chosen: NDArray[np.bool_]) -> "PredictionResults":
+    def rows(self, chosen: NDArray[np.bool_] | Integers) -> "PredictionResults":
         return PredictionResults(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def estimates(self) -> dict[str, Estimate]:
@@ -101,13 +114,14 @@ class PredictionResults:
         decided = outcome != 0
         right = 0.5 + 0.5 * np.sign(value[decided] * outcome[decided])
         played = ~np.isnan(self.loss)
+        movers, judged = self.game[played], self.game[known]
         return {
-            "top1": Estimate.share(self.top1[played]),
-            "top5": Estimate.share(self.top5[played]),
-            "cross_entropy": Estimate.average(self.loss[played]),
-            "value_mse": Estimate.average((value - outcome) ** 2),
-            "value_mse_01": Estimate.average((value - outcome) ** 2 / 4),
-            "value_accuracy": Estimate.share(right),
+            "top1": Estimate.share(self.top1[played], movers),
+            "top5": Estimate.share(self.top5[played], movers),
+            "cross_entropy": Estimate.average(self.loss[played], movers),
+            "value_mse": Estimate.average((value - outcome) ** 2, judged),
+            "value_mse_01": Estimate.average((value - outcome) ** 2 / 4, judged),
+            "value_accuracy": Estimate.share(right, judged[decided]),
         }
 
     @property
@@ -125,9 +139,10 @@ class PredictionResults:
     def calibration(self, bins: int = 10) -> list[tuple[float, Estimate]]:
         """For each band of predicted winning chance that occurs: (mean prediction, share of games won, a draw half)."""
         known = self.judged
-        chance, won = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2
+        chance, won, game = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2, self.game[known]
         band = np.minimum((chance * bins).astype(int), bins - 1)
-        return [(float(chance[band == b].mean()), Estimate.share(won[band == b])) for b in np.unique(band)]
+        inside = (band == b for b in np.unique(band))
+        return [(float(chance[there].mean()), Estimate.share(won[there], game[there])) for there in inside]
 
 
 def measure(
@@ -145,14 +160,16 @@ def measure(
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
         network = evaluator.on(sampler.edge)
         evaluation = network.infer(inputs)
-        parts.append(judge(evaluation, batch, rows.ply, network.has_value))
+        parts.append(judge(evaluation, batch, rows.ply, rows.game, network.has_value))
         seen(rows.first(wanted - step * sampler.batch_size))
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 
 
-def judge(evaluation: Evaluation, batch: Batch, ply: Integers, has_value: bool = True) -> PredictionResults:
-    """Compare one evaluation with the moves that were played, at `ply` [B], and with how the games ended."""
+def judge(
+    evaluation: Evaluation, batch: Batch, ply: Integers, game: Integers, has_value: bool = True
+) -> PredictionResults:
+    """Compare one evaluation with the moves that were played, at `ply` of `game` [B], and with how the games ended."""
     top1, top5, loss = judge_moves(evaluation.policy, batch.policy)
     return PredictionResults(
         top1=top1,
@@ -161,6 +178,7 @@ def judge(evaluation: Evaluation, batch: Batch, ply: Integers, has_value: bool =
         value=evaluation.value.astype(np.float64) if has_value else np.full(len(batch.value), np.nan),
         outcome=batch.value.astype(np.float64),
         ply=ply.astype(np.float64),
+        game=game.astype(np.int64),
     )
 
 
@@ -179,12 +197,13 @@ def judge_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers, N
 def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> dict[str, Estimate]:
     """Compare with the labels of a teacher at the first positions of a sampler, one epoch at most.
 
-    Its targets are to be those of the labels alone. Figures: same_move, the same best move; divergence of the policy
-    from the teacher's (Kullback-Leibler, nats); teacher_value_mse, with values in -1..1; teacher_score_error, the
-    difference in points. Without positions where network and teacher both have one, its count is 0.
+    Its targets are to be those of the labels alone, its further ones OF_GAMES. Figures: same_move, the same best move;
+    divergence of the policy from the teacher's (Kullback-Leibler, nats); teacher_value_mse, with values in -1..1;
+    teacher_score_error, the difference in points. Without positions where network and teacher both have one, its count
+    is 0.
     """
     wanted, network = min(positions, sampler.positions), evaluator.on(sampler.edge)
-    found: dict[str, list[Numbers]] = {}
+    found: dict[str, list[tuple[Numbers, Integers]]] = {}
     for start in range(0, wanted, sampler.batch_size):
         batch = sampler.draw(start, min(sampler.batch_size, wanted - start))
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
@@ -200,9 +219,10 @@ def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> di
             "teacher_score_error": unknown if evaluation.score is None else np.abs(evaluation.score - batch.score),
         }
         for name, column in columns.items():
-            found.setdefault(name, []).append(column[~np.isnan(column)].astype(np.float64))
-    joined = {name: np.concatenate(parts) for name, parts in found.items()}
-    return {
-        name: Estimate.share(column) if name == "same_move" else Estimate.average(column)
-        for name, column in joined.items()
-    }
+            known = ~np.isnan(column)
+            found.setdefault(name, []).append((column[known].astype(np.float64), batch.extra["game"][known]))
+    figures: dict[str, Estimate] = {}
+    for name, parts in found.items():
+        column, games = (np.concatenate(each) for each in zip(*parts, strict=True))
+        figures[name] = (Estimate.share if name == "same_move" else Estimate.average)(column, games)
+    return figures

@@ -1,9 +1,10 @@
 """Progress of a run, and the learning-rate schedule that follows it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tengen.errors import RecipeError
 from tengen.training.config import ScheduleConfig, TrainConfig
 
 
@@ -53,6 +54,15 @@ def factor(
     elif config.shape == "plateau":
         share = config.factor**changes
     return warm * max(share, config.min_factor)
+
+
+def check_metric(config: ScheduleConfig, figures: Sequence[str]) -> None:
+    """Raise RecipeError for a plateau of a figure that is not among those of the validations: its rate never falls."""
+    if config.shape == "plateau" and config.metric not in figures:
+        raise RecipeError(
+            f"training.schedule.metric is {config.metric}, which the validations of this network on these games do not "
+            f"have; give one of {', '.join(figures)}"
+        )
 
 
 class Schedule:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from tengen.disk import write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.networks.blocks import ScalarLinear
@@ -17,9 +20,12 @@ from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
 from tengen.networks.registry import parse_config
 from tengen.runs.folder import RunFolder
-from tengen.training.callbacks import newest_checkpoint
+from tengen.training.callbacks import checkpoints, newest_checkpoint
+from tengen.training.card import learnt_games
 from tengen.training.config import RunConfig
 
+LEARNT = ".learnt.json"
+"""In the folder of a run: the games that its network learns from, and what its start was."""
 _SHOWN = 6  # layers that a report names
 
 
@@ -57,34 +63,76 @@ class Start:
         return "; ".join(parts)
 
 
-def with_network(run: RunConfig) -> RunConfig:
+@dataclass(frozen=True)
+class Origin:
+    """What a run takes of its start besides the weights.
+
+    The configuration of its network, the search that suits it, the board sizes and the games that it has learned; games
+    as of `card.games_learnt`.
+    """
+
+    network: dict[str, Any]
+    search: dict[str, Any]
+    board_sizes: list[int]
+    games: list[dict[str, Any]]
+
+    def sizes_of(self, network: NetConfig) -> list[int]:
+        """The board sizes that it has learned; none where `network` is another one."""
+        return self.board_sizes if parse_config(self.network) == network else []
+
+
+def origin_of(run: RunConfig, folder: RunFolder | None = None, local: Mapping[str, Path] = {}) -> Origin | None:
+    """What a run takes of its start, None without one; of a `folder` that holds the run, what it took.
+
+    `local` says where the start lies on this machine, unless it is where the recipe says. Raises NetworkError and
+    RecipeError for a start that is not there.
+    """
+    if run.start is None:
+        return None
+    if folder is not None and (noted := noted_origin(run, folder)) is not None:
+        return noted
+    name_or_path = str(local.get(run.start, run.start))
+    path = Path(name_or_path)
+    if not path.is_dir():
+        card = read_card(find_network(name_or_path))
+        return Origin(card.config, card.search, card.board_sizes, learnt_games(card.provenance))
+    recipe = _recipe(path)
+    return Origin(recipe["network"], recipe["card"]["search"], recipe["card"]["board_sizes"], _games_of(path, recipe))
+
+
+def noted_origin(run: RunConfig, folder: RunFolder) -> Origin | None:
+    """What the run took of its start, where `folder` holds its checkpoints: the start itself is not needed any more."""
+    noted = folder.path / LEARNT
+    if not checkpoints(folder.checkpoints) or not noted.exists():
+        return None  # of an earlier version
+    found = json.loads(noted.read_text(encoding="utf-8"))
+    return Origin(**found["origin"]) if found["start"] == run.start and found["origin"] else None
+
+
+def note_learnt(run: RunConfig, folder: RunFolder, games: Sequence[Mapping[str, Any]], origin: Origin | None) -> None:
+    """Write into the folder of a run which games its network learns from, and what its start was."""
+    found = {"games": list(games), "start": run.start, "origin": asdict(origin) if origin else None}
+    write_text(folder.path / LEARNT, json.dumps(found))
+
+
+def _games_of(folder: Path, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The games that the network of a supervised run learns from; of an earlier version its finished network knows."""
+    if (noted := folder / LEARNT).exists():
+        games: list[dict[str, Any]] = json.loads(noted.read_text(encoding="utf-8"))["games"]
+        return games
+    network = RunFolder(folder, "supervised").network(recipe["name"])
+    return learnt_games(read_card(network).provenance) if network.exists() else []
+
+
+def with_network(run: RunConfig, folder: RunFolder | None = None) -> RunConfig:
     """The run with the network of its `start` where the recipe gives none, and with the search that suits that network.
 
-    Raises NetworkError and RecipeError for a start that is not there.
+    `folder` and errors as of `origin_of`.
     """
-    if run.network or run.start is None:
+    if run.network or (origin := origin_of(run, folder)) is None:
         return run
-    folder = Path(run.start)
-    if folder.is_dir():
-        recipe = _recipe(folder)
-        network, advice = recipe["network"], recipe["card"]["search"]
-    else:
-        start = read_card(find_network(run.start))
-        network, advice = start.config, start.search
-    card = run.card.model_copy(update={"search": run.card.search or advice})
-    return run.model_copy(update={"network": network, "card": card})
-
-
-def sizes_learned(name_or_path: str, network: NetConfig) -> list[int]:
-    """The board sizes that a start has learned, by its card or recipe; none where it is another network."""
-    folder = Path(name_or_path)
-    if folder.is_dir():
-        recipe = _recipe(folder)
-        config, sizes = recipe["network"], recipe["card"]["board_sizes"]
-    else:
-        card = read_card(find_network(name_or_path))
-        config, sizes = card.config, card.board_sizes
-    return list(sizes) if parse_config(config) == network else []
+    card = run.card.model_copy(update={"search": run.card.search or origin.search})
+    return run.model_copy(update={"network": origin.network, "card": card})
 
 
 def start_from(network: nn.Module, name_or_path: str) -> Start:

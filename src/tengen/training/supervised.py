@@ -10,13 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from pydantic import BaseModel
 from torch import nn
 
 from tengen.data.label_sampler import LabelSampler, TargetMix, labels_to_judge_by
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
-from tengen.data.split import Split
+from tengen.data.split import Split, choose
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
@@ -53,15 +55,15 @@ from tengen.training.card import (
     provenance,
     warn_of_learnt_games,
 )
-from tengen.training.config import OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
+from tengen.training.config import LossWeights, OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
-from tengen.training.losses import WeightedLosses, check_losses, needed_targets
-from tengen.training.metrics import Estimate, agreement, measure
+from tengen.training.losses import WeightedLosses, check_losses, learns_results, needed_targets
+from tengen.training.metrics import OF_GAMES, Estimate, agreement, measure
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
-from tengen.training.schedules import position
-from tengen.training.start import Start, sizes_learned, start_from, with_network
+from tengen.training.schedules import check_metric, position
+from tengen.training.start import Origin, Start, note_learnt, origin_of, start_from, with_network
 from tengen.training.teacher import Teacher
 from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
 
@@ -70,6 +72,8 @@ _WHOLE: tuple[Split, Split] = ("all", "all")
 # A run that diverged goes on with lower rates, and a store may move: check_games knows its games.
 _MAY_CHANGE = ("training.optimizer.lr", "training.optimizer.lr_rest", "data.store")
 _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
+_OBJECTIVE = ("losses", "value_loss")  # keys of training that stay
+_DRAWN = ("symmetries", "vary_rules", "validation_positions")  # further ones that stay
 
 
 @dataclass(frozen=True)
@@ -117,8 +121,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
             seed = training.seed if data.vary_rules else None
             drawn["extra"] = {**drawn["extra"], **teacher.inputs(data.threads, seed)}
         chosen = {name: getattr(data, name) for name in _CHOICE}
-        of_results = [name for name in ("value", "score", "ownership") if network.heads.has(name)]
-        opponents = any(getattr(training.losses, name) for name in of_results)
+        opponents = learns_results(network, training.losses)
         varied: dict[str, Any] = {"any_rules" if teacher is not None else "vary_rules": data.vary_rules}
         train = Sampler(store, **drawn, **varied, targets=move_targets, opponents=opponents, **chosen)
     every = data.validation_positions == "all"
@@ -142,7 +145,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     labels = None
     if isinstance(train, LabelSampler):
-        options = {"threads": data.threads}
+        options = {"threads": data.threads, "extra": OF_GAMES}
         labels = labels_to_judge_by(judged, splits[1], data.validation_fraction, network.plane_set, **options)
     return Samplers(train, validation, labels)
 
@@ -219,16 +222,19 @@ def train(
     # Check everything before the folder is touched.
     folder = RunFolder(out, run.kind)
     folder.check_kind()
-    run = with_network(run)
+    origin = origin_of(run, folder, local)
+    run = with_network(run, folder)
     network = parse_config(run.network)
     check_losses(network, run.training.losses)
     check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
+    check_metric(run.training.schedule, _figures(network, samplers.validation))
     if run.data.validation_store is not None:
         learnt, judged = samplers.train, samplers.validation
         warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
-    learned = _sizes_learned(run, network, samplers.train, local)
+    sizes = board_sizes(samplers.train.store, samplers.train.game_rows)
+    learned = sorted({*sizes, *(origin.sizes_of(network) if origin else [])})
     run = with_facts(run, samplers.train, learned, local)
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
@@ -240,14 +246,15 @@ def train(
         checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
         step = saved["step"] if saved else 0
         if saved is not None:
-            before = saved["identity"]
-            optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
-            before["training"]["optimizer"] = optimizer.model_dump(mode="json")
+            before, now = saved["identity"], _identity(run, samplers)
             before["training"].setdefault("ema", run.training.ema if saved["average"] else 0.0)
-            check_same(out, before, _identity(run, inputs), _MAY_CHANGE)
+            _add_new_settings(before, now)
+            check_same(out, before, now, _MAY_CHANGE)
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
+        games = _games_learnt(run, samplers.train, origin)
+        note_learnt(run, folder, games, origin)
         with ExitStack() as stack:
             # Make the trainer, or restore it from the newest checkpoint.
             followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
@@ -262,7 +269,15 @@ def train(
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
-            return _finish(trainer, run, network, samplers, folder, events, learned)
+            return _finish(trainer, run, network, samplers, folder, events, learned, games)
+
+
+def _figures(network: NetConfig, validation: Sampler) -> list[str]:
+    """The figures of the validations that a schedule may follow."""
+    winners = validation.store.column("winner")[validation.game_rows]
+    of_value = {"value_mse": (winners >= 0).any(), "value_accuracy": np.isin(winners, (0, 1)).any()}
+    known = [name for name, found in of_value.items() if found and network.heads.has("value")]
+    return ["top1", "top5", "cross_entropy", *known]
 
 
 def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[str, Path]) -> None:
@@ -301,7 +316,7 @@ def _fit(
     validation = Validation(
         events, samplers.validation, samplers.labels, config.validation_games, config.validates, run.start is not None
     )
-    identity = {"identity": _identity(run, samplers.train.plane_set)}
+    identity = {"identity": _identity(run, samplers)}
     saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
     with ExitStack() as stack:
         stack.enter_context(stop)
@@ -326,10 +341,11 @@ def _finish(
     folder: RunFolder,
     events: EventLog,
     learned: list[int],
+    games: list[dict[str, Any]],
 ) -> Path:
     """Export the averaged network, evaluate the file itself, write its card and the report; return the file.
 
-    `learned` are the board sizes that the network has learned, in this run and before.
+    `learned` are the board sizes that the network has learned, in this run and before, and `games` the games.
     """
     path = folder.network(run.name)
     validation = samplers.validation
@@ -349,15 +365,7 @@ def _finish(
             hardware=trainer.hardware,
             metrics=metrics,
             reproduce=f"tengen train {run.recipe or run.name}",
-            provenance=provenance(
-                run.model_dump(mode="json"),
-                run.training.seed,
-                games_learnt(
-                    samplers.train.store,
-                    samplers.train.game_rows,
-                    None if run.data.validation_store else run.data.validation_fraction,
-                ),
-            ),
+            provenance=provenance(run.model_dump(mode="json"), run.training.seed, games),
         )
 
     export(module, planes, scalars, path, card({}).metadata())
@@ -383,12 +391,11 @@ def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: S
     return moves.estimates()
 
 
-def _sizes_learned(
-    run: RunConfig, network: NetConfig, games: Sampler | LabelSampler, local: Mapping[str, Path]
-) -> list[int]:
-    """The board sizes of the games, and those that the run's start has learned."""
-    before = [] if run.start is None else sizes_learned(str(local.get(run.start, run.start)), network)
-    return sorted({*before, *board_sizes(games.store, games.game_rows)})
+def _games_learnt(run: RunConfig, games: Sampler | LabelSampler, origin: Origin | None) -> list[dict[str, Any]]:
+    """Entries for the card: of the games of this run, then of those that its start has learned."""
+    fraction = None if run.data.validation_store else run.data.validation_fraction
+    own = games_learnt(games.store, games.game_rows, fraction)
+    return [own, *(each for each in (origin.games if origin else []) if each != own)]
 
 
 def with_facts(
@@ -417,18 +424,23 @@ def with_facts(
     return run.model_copy(update={"card": facts, "training": training})
 
 
-def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
+def _identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
     """The settings that cannot change when a run is resumed, as plain values."""
-    training, data = run.training, run.data
+    training, data, inputs = run.training, run.data, samplers.train.plane_set
+    judged, split = samplers.validation.store, _WHOLE[1] if data.validation_store else _APART[1]
+    validates = np.flatnonzero(choose(judged.hashes, split, data.validation_fraction))
+    fixed = {"batch_size", "seed", "optimizer", "ema", *_OBJECTIVE}
     return {
-        "training": training.model_dump(mode="json", include={"batch_size", "seed", "optimizer", "ema"}),
+        "training": training.model_dump(mode="json", include=fixed),
         "network": dict(run.network),
         "start": run.start,
         "data": {
             "store": data.store,
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
+            "validation_games": games_key(judged, validates),
             **{name: getattr(data, name) or None for name in _CHOICE},
+            **{name: getattr(data, name) for name in _DRAWN},
             **(
                 {}
                 if data.teacher is None
@@ -437,6 +449,16 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
+
+
+def _add_new_settings(before: dict[str, Any], now: Mapping[str, Any]) -> None:
+    """Add to the identity in a checkpoint of an earlier version what it does not have, in place."""
+    for section, names in (("training", _OBJECTIVE), ("data", ("validation_games", *_DRAWN))):
+        for name in names:
+            before[section].setdefault(name, now[section][name])
+    models: dict[str, type[BaseModel]] = {"optimizer": OptimizerConfig, "losses": LossWeights}
+    for name, model in models.items():
+        before["training"][name] = model.model_validate(before["training"][name]).model_dump(mode="json")
 
 
 def _check_steps(out: Path, step: int, run: RunConfig) -> None:
