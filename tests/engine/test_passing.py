@@ -63,6 +63,14 @@ def test_a_move_that_a_pass_would_waste_is_played_first() -> None:
     assert decide(ended, "H7", "pass", winrates={"H7": 0.9}, pass_winrate=0.3) == "pass", "a pass ends the game"
 
 
+@pytest.mark.parametrize("komi", [7.5, 40.5])
+def test_a_defence_is_worth_a_point_of_territory(komi: float) -> None:
+    """The count takes the territory for safe; the search has seen that a pass loses it."""
+    game = board(SETTLED, WHITE, "japanese", komi)
+    assert decide(game, "H7", "pass", winrates={"H7": 0.9}, pass_winrate=0.3) == "H7"
+    assert decide(game, "H7", "pass", winrates={"H7": 0.9}, pass_winrate=0.85) == "pass"
+
+
 def test_own_eyes_are_never_filled() -> None:
     assert decide(board(SETTLED), "A9", "B7", "pass") == "pass"
 

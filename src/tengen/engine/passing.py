@@ -142,8 +142,10 @@ class _Ending:
 
     def _is_promising(self) -> bool:
         """Whether the search has found a move that is better than a pass, whatever the count says."""
-        if self.favourite is None or self.game.rules.scoring == "territory":
+        if self.favourite is None:
             return False
+        if self.game.rules.scoring == "territory":  # such as a defence in own territory, which the count takes for sure
+            return self.favourite.visits >= _KNOWN_VISITS and self.favourite.winrate > self.pass_winrate() + _BETTER
         if self.margin <= 0:
             return self.favourite.visits >= _KNOWN_VISITS and self.favourite.winrate >= _PROMISING
         return not self._opponent_passed() and self.favourite.winrate > self.pass_winrate() + _BETTER
