@@ -426,6 +426,55 @@ def test_dates_rules_and_charsets() -> None:
     assert guess_charset(b"\xff\xfe", "no such charset") == "cp1252"
 
 
+JAPANESE = "第七十三期本因坊戦挑戦手合 黒番の布石はおもしろい"
+"""In ISO-2022-JP its characters have the bytes of brackets, of an escape and of a semicolon."""
+
+
+@pytest.mark.parametrize("charset", ["euc_jp", "iso2022_jp", "cp932", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("again", ["", "(;SZ[9]PB[Bea];B[bb])"])
+def test_japanese_without_a_declared_encoding(charset: str, again: str) -> None:
+    mark = "\ufeff" if charset == "utf-16-be" else ""
+    data = f"{mark}(;GM[1]SZ[19]GC[{JAPANESE}]PB[張栩]PW[山下ひろし];B[pd]C[ツケ];W[dd](;B[pq])(;B[dp])){again}".encode(
+        charset
+    )
+    games = list(split_trees(io.BytesIO(data)))
+    assert len(games) == 1 + bool(again)
+    game, info = read_game(data)
+    tree = read_tree(data)
+    for found in (info, tree.info, read_tree(write_tree(tree)).info):
+        assert (found.comment, found.black, found.white) == (JAPANESE, "張栩", "山下ひろし")
+    assert len(game.moves) == 3 and tree.problems == [] and tree.line(tree.root)[1].comment == "ツケ"
+    tree.root.comment = "ほ"
+    assert read_tree(write_tree(tree)).info == tree.info
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        ("中國人大不了在有我他 下了一手好棋", "big5"),
+        ("第十届应氏杯世界职业围棋锦标赛 柯洁 黑中盘胜", "gb18030"),
+        ("제25회 삼성화재배 월드바둑마스터스 신진서 흑 불계승", "cp949"),
+    ],
+)
+def test_other_encodings_are_not_taken_for_japanese(text: str, charset: str) -> None:
+    assert guess_charset(text.encode(charset)) == charset
+
+
+@pytest.mark.parametrize(
+    ("root", "problem"),
+    [
+        (b"KM[7]RU[Japanese]RE[W+3.5]", "KM[7] contradicts RE[W+3.5]: read as komi 6.5"),
+        (b"KM[6.5]RU[Japanese]RE[W+3.5]", ""),
+        (b"KM[0]TC[3]TT[30]RU[Chinese]RE[W+R]", "KM[0] is wrong for an even game: read as komi 7.5"),
+        (b"KM[what]RE[W+3.5]", ""),
+        (b"RE[W+3.5]", ""),
+    ],
+)
+def test_a_komi_that_is_not_believed_is_a_problem_of_the_tree(root: bytes, problem: str) -> None:
+    assert read_tree(b"(;SZ[9]%b;B[aa];W[bb])" % root).problems == [problem] * bool(problem)
+    assert read_tree(b"(;SZ[9]%b)" % root).problems == [], "no move could be read wrong"
+
+
 WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()
 PIECES = st.sampled_from([*WORDS, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
 

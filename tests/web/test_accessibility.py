@@ -99,6 +99,7 @@ def test_axe_has_no_serious_findings_while_a_game_is_played(tab: Tab) -> None:
     check(tab, "question")
     tab.click("ask-leave-stay")
     tab.click("resign")
+    tab.click("ask-resign-resign")
     tab.until(lambda: "Rematch" in tab.text())
     check(tab, "end of a game")
     tab.click("back")

@@ -53,6 +53,7 @@ def test_a_game_is_left_and_goes_on_as_it_was(tmp_path: Path) -> None:
     assert again.may_click and again.game.moves == session.tree.position(session.tip).moves
     assert again.clock is not None and again.clock.text(WHITE) == "0:10 (3)" and again.clock.text(BLACK) == "0:59"
     assert again.take_back() and len(again.tree) == 2, "moves that were played can be taken back"
+    assert again.clock.text(WHITE) == "5.0 (3)", "and the period that the move has renewed"
 
 
 def test_the_file_is_a_record_that_others_read(tmp_path: Path) -> None:

@@ -86,6 +86,23 @@ def test_a_game_counts_once_and_others_do_not() -> None:
     assert opponents.automatic(9).key == before
 
 
+def test_a_result_that_is_taken_back_does_not_count() -> None:
+    opponents = Opponents(measured)
+    first = opponents.automatic(9).key
+    session = finished("W+R", opponents)
+    for _ in range(2):
+        assert opponents.count(session) and opponents.automatic(9).key == "auto-1"
+        assert session.take_back()
+        assert "Level 2" in opponents.count(session) and opponents.automatic(9).key == first
+        assert not opponents.count(session)
+        session.resign()
+    opponents.count(session)
+    opponents.count(finished("B+R", opponents))
+    moved = opponents.automatic(9).key
+    session.take_back()
+    assert not opponents.count(session) and opponents.automatic(9).key == moved, "another game has moved it since"
+
+
 def test_a_rematch_is_against_the_next_level() -> None:
     opponents = Opponents(measured)
     session = finished("W+R", opponents)

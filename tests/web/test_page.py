@@ -67,6 +67,12 @@ def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> 
     tab.click("review")
     tab.until(lambda: "in the top five" in tab.text(), 60)
     assert "Ann" in tab.text() and "Stop review" not in tab.text()
+    place = lambda: tab.script("return document.querySelector('.tg-board').getBoundingClientRect().top")  # noqa: E731
+    tab.script("document.querySelector('[data-testid=tree]').scrollIntoView({ block: 'end' })")
+    tab.until(lambda: tab.script("return window.scrollY") > 100 and place() > 0)  # type: ignore[operator]
+    tab.script("[...document.querySelectorAll('.tg-tree-node')].at(-1).dispatchEvent(new MouseEvent('click'))")
+    tab.until(lambda: "move 4 / 4" in tab.text())
+    assert place() > 0, "the board stays in view"  # type: ignore[operator]
 
 
 def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(tab: Tab) -> None:
@@ -78,6 +84,7 @@ def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(t
     tab.tap(40)
     tab.until(lambda: len(tab.stones()) == 2)
     tab.click("resign")
+    tab.click("ask-resign-resign")
     tab.until(lambda: "Next opponent: Level 1" in tab.text())
     tab.click("rematch")
     tab.until(lambda: "Level 1" in tab.find("player-white").text)
@@ -110,7 +117,13 @@ def test_hint_policy_and_estimate_are_shown_on_demand(tab: Tab) -> None:
     tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-hint")) == 1)
     tab.click("policy")
     tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-policy")) == 81)
+    tab.click("analysis")
+    tab.until(lambda: "visits" in tab.find("searched").text)
+    found = lambda: tab.driver.find_elements("css selector", ".tg-candidate, .tg-owned")  # noqa: E731
+    assert not found(), "the policy is shown by itself"
     tab.click("policy")
+    tab.until(found)
+    tab.click("analysis")
     tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-policy"))
     tab.click("estimate")
     tab.until(lambda: "White: stones 0 + territory 0 + komi 7.5 = 7.5" in tab.text())
@@ -325,9 +338,15 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         assert "move 3 / 4" in tab.text()
         left, height = tab.script(place)  # type: ignore[misc]
         finger(tab, [(left, height)])
-        tab.until(lambda: "move 0 / 4" in tab.text())
+        seen = "const box = document.querySelector('.tg-board').getBoundingClientRect(); return box.top > -1"
+        tab.until(lambda: "move 0 / 4" in tab.text() and tab.script(seen))  # the board came back into view
+        left, height = tab.script(place)  # type: ignore[misc]
         finger(tab, [(left, height), (left + 150, height), (left + 300, height)])
-        tab.until(lambda: "move 4 / 4" in tab.text())
+        tab.until(lambda: "move 4 / 4" in tab.text() and tab.script(seen))
+        tab.script("document.querySelector('[data-testid=tree]').scrollIntoView({ block: 'start' })")
+        tab.until(lambda: not tab.script(seen))
+        tab.script("document.querySelector('.tg-tree-node').dispatchEvent(new MouseEvent('click'))")
+        tab.until(lambda: "move 0 / 4" in tab.text() and tab.script(seen))
     with open_browser(tmp_path / "landscape", 844, 390, phone=True) as tab:
         tab.open(site[0])
         edges = "return ['board', 'pass', 'new-game'].map((name) => document.querySelector(`[data-testid=${name}]`)"
@@ -365,6 +384,7 @@ def test_a_finished_game_is_tried_on_edited_and_played_on(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
     tab.click("resign")
+    tab.click("ask-resign-resign")
     tab.until(lambda: tab.find("notice").text == "Black resigns" and "Rematch" in tab.text())
     for point, count in ((41, 3), (42, 4)):
         tab.tap(point)
@@ -435,11 +455,14 @@ def test_a_record_is_drawn_with_its_labels_and_numbers_and_sounds_at_each_move(t
     AudioBufferSourceNode.prototype.start = function () { window.sounds++; start.call(this); };
     """
     tab.script(sounds)
-    paste(tab, "(;SZ[9];AB[ba][ab][cb]AW[bb]LB[ee:ABCDEFGH][gg:12][gc:WW];B[bc];W[ii])")
+    paste(tab, "(;SZ[9];AB[ba][ab][cb]AW[bb]LB[ee:ABCDEFGH][gg:12][gc:WW]TW[ia][ib];B[bc];W[ii])")
     tab.until(lambda: "move 0 / 2" in tab.text() and len(tab.stones()) == 4)
     tab.css("body").send_keys("a")
     widths = "return [...document.querySelectorAll('.tg-markup text')].map((text) => text.getBBox().width)"
     assert all(width < 95 for width in tab.script(widths)), "one cell has 100"  # type: ignore[attr-defined]
+    whole = "return [...document.querySelectorAll('.tg-markup title')].map((title) => title.parentNode.textContent)"
+    assert tab.script(whole) == ["AB\u2026ABCDEFGH"]
+    assert len(tab.driver.find_elements("css selector", ".tg-owned.tg-fill-white")) == 2, "marked territory"
     tab.click("forward")
     tab.until(lambda: tab.stones() == {1: "B", 9: "B", 11: "B", 19: "B"})
     tab.until(lambda: tab.script("return window.sounds") == 1)
@@ -487,5 +510,6 @@ def test_the_real_engine_answers_analyzes_and_takes_a_resignation(tmp_path: Path
         tab.until(lambda: tab.driver.find_elements("css selector", ".tg-candidate"))
         tab.click("analysis")
         tab.click("resign")
+        tab.click("ask-resign-resign")
         tab.until(lambda: tab.status() == "White wins by resignation")
         assert tab.errors() == []

@@ -9,11 +9,10 @@ import weakref
 from pathlib import Path
 
 import pytest
-from fastapi import Request
-from nicegui import Client, background_tasks, core
+from nicegui import background_tasks, core
 from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
-from web_alone import element, is_shown, perform, press, send
+from web_alone import any_element, element, is_shown, perform, press, send, visit
 from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
 from tengen.game import BLACK
@@ -152,6 +151,30 @@ def test_the_end_of_a_game_offers_what_comes_next() -> None:
     perform(scene, GameSettings(size=9))
 
 
+def test_a_resignation_is_asked_for() -> None:
+    async def scene(page: Page) -> None:
+        for answer, result in (("stay", ""), ("resign", "W+R")):
+            press("resign")
+            await until(lambda: any_element("ask-resign"))
+            press(f"ask-resign-{answer}")
+            await until(lambda: not any_element("ask-resign"))
+            assert page.session.result == result
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_a_question_ends_when_its_tab_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(page: Page) -> None:
+        with page._main:
+            task = asyncio.create_task(page.open_record(b"(;SZ[9];B[aa])(;SZ[9];B[bb])"))
+        await until(lambda: any_element("choose-game"))
+        page._main.client.delete()
+        await asyncio.wait((task,))
+        assert task.cancelled() and caplog.text == ""
+
+    perform(scene, GameSettings(size=9))
+
+
 def test_after_a_take_back_in_the_editor_a_game_goes_on_before_the_move() -> None:
     async def scene(page: Page) -> None:
         session = page.session
@@ -256,15 +279,11 @@ def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(core.app.config, "message_history_length", 1000, raising=False)  # as ui.run does
     engine = FakeEngine()
     site = Site(FakeEngines(lambda: engine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path / "games"))
-    address = {"type": "http", "method": "GET", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/"}
     route = nicegui_page("", reconnect_timeout=0)
 
-    async def visit(number: int) -> list[weakref.ref[object]]:
+    async def leave(number: int) -> list[weakref.ref[object]]:
         """A tab that plays, searches, reviews and opens a record, and is closed; what must be gone."""
-        client = Client(route, request=Request({**address, "query_string": b"", "headers": []}))
-        with client:
-            page = site.open(client)
-        await client.handle_handshake(f"socket-{number}", f"tab-{number}", None, "document", 0)
+        client, page = await visit(site, f"tab-{number}", route)
         await until(lambda: JavaScriptRequest._instances)
         for request in list(JavaScriptRequest._instances.values()):
             JavaScriptRequest.resolve(request.request_id, None)
@@ -279,13 +298,13 @@ def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: py
         gone = [weakref.ref(each) for each in (client, page, page._thread, page._controller, page._board)]
         if number:  # the first tab closes while its engine thinks
             page._switch_analysis(False)
-        client.handle_disconnect(f"socket-{number}")
+        client.handle_disconnect(f"tab-{number}")
         await until(lambda: client.is_deleted)
         return gone
 
     async def scene() -> None:
         core.loop = asyncio.get_running_loop()
-        gone = [ref for number in range(3) for ref in await visit(number)]
+        gone = [ref for number in range(3) for ref in await leave(number)]
         await until(lambda: not background_tasks.running_tasks)
         gc.collect()
         assert [ref() for ref in gone if ref() is not None] == []

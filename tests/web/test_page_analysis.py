@@ -13,6 +13,7 @@ from tengen.engine import Count
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation
 from tengen.game import Game
+from tengen.review.game import GameReview, ReviewedMove
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
 from tengen.web.settings import AnalysisSettings, GameSettings
@@ -220,3 +221,24 @@ def test_no_hint_is_offered_or_remembered_where_no_move_may_follow() -> None:
         assert element("board").props["hint"] == -1
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_buttons_go_to_the_mistakes_of_a_review() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd])")
+        session = page.session
+        assert not is_shown("next-mistake")
+        moves = tuple(
+            ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, None)
+            for number, (node, loss) in enumerate(zip(session.line[1:], (0.1, 7.0, 0.2, 2.0), strict=True), 1)
+        )
+        session.review = GameReview(session.tree, "made", 1, tuple(session.line), moves)
+        page.refresh()
+        assert is_shown("previous-mistake")
+        places = []
+        for name in ("next", "next", "previous"):
+            press(f"{name}-mistake")
+            places.append(session.place)
+        assert places == [1, 3, 1]
+
+    perform(scene, GameSettings(size=9))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from web_alone import perform
+from nicegui import core
+from web_alone import perform, visit
+from web_engine import FakeEngine, FakeEngines
 
 from tengen.game import WHITE
 from tengen.sgf import split_trees
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
-from tengen.web.players import DEFAULT_ENGINE, facing
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
+from tengen.web.records import open_record
+from tengen.web.server import Site
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode
 
@@ -58,6 +64,79 @@ def test_a_game_that_cannot_be_kept_holds_nothing_up(tmp_path: Path, monkeypatch
         assert not page.is_connected
 
     perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path))
+
+
+def test_a_tab_finds_its_game_after_a_lost_connection_and_a_restart(tmp_path: Path) -> None:
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        for stones in (1, 2):
+            engines, settings = FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE)
+            site = Site(engines, settings, 0, GameLibrary(tmp_path))
+            client, page = await visit(site, "tab")
+            page._tapped(39 + stones)
+            assert len(page.session.game.moves) == stones, "a new server goes on where the last one was"
+            client.handle_disconnect("tab")
+            page.refresh()  # the page polls on until it is thrown away
+            site.close()
+            client.delete()
+        assert GameLibrary(tmp_path).of_tab("tab") is not None
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_page_that_waits_for_its_browser_is_not_kept_as_the_last_one_of_its_tab(tmp_path: Path) -> None:
+    """A reload makes a new page; the old one is thrown away a minute later."""
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path))
+        (old, left), (new, page) = await visit(site, "tab"), await visit(site, "tab")
+        left._tapped(40)
+        old.handle_disconnect("tab")
+        page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
+        page._tapped(41)
+        os.utime(page._files._library._files[left.session], (1, 1))
+        left.close()
+        (game,) = [game for game in GameLibrary(tmp_path).recent() if game.changed == 1]
+        assert game.state["tab"] == "tab", "it was kept when the connection was lost, and not again"
+        for client in (old, new):
+            client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_record_that_is_opened_again_has_one_file(tmp_path: Path) -> None:
+    record, library = b"(;SZ[9]DT[2024-05-06]PB[Ann];B[aa];W[bb])", GameLibrary(tmp_path)
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9), 0, library)
+        clients = []
+        for name, files in (("first", 1), ("second", 1), ("third", 2)):
+            client, page = await visit(site, name)
+            clients.append(client)
+            await page.open_record(record)
+            assert len(list(tmp_path.iterdir())) == files, name
+            if name == "first":
+                client.handle_disconnect(name)
+        left = site._sessions.find("first")
+        assert left is not None
+        left.node.comment = "more"
+        library.keep(left)
+        assert len(list(tmp_path.iterdir())) == 3, "a change of the first tab has a file of its own"
+        for client in clients:
+            client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_game_in_progress_is_not_replaced_by_its_record(tmp_path: Path) -> None:
+    session = GameSession(GameSettings(size=9))
+    session.play(40)
+    GameLibrary(tmp_path).keep(session)
+    record, _ = open_record(session.to_sgf())
+    GameLibrary(tmp_path).keep(record)
+    assert sum(game.unfinished for game in GameLibrary(tmp_path).recent()) == 1 and len(list(tmp_path.iterdir())) == 2
 
 
 def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,3 +32,11 @@ def test_the_manifest_speaks_the_language_of_the_browser_and_names_icons_of_thei
         assert head[:8] == b"\x89PNG\r\n\x1a\n"
         size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
         assert "{}x{}".format(*size) == icon["sizes"]
+
+
+def test_a_busy_browser_has_time_to_answer(site: tuple[str, Path]) -> None:
+    socket = site[0] + "/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    with urllib.request.urlopen(socket) as answer:
+        opened = json.loads(answer.read()[1:])
+    urllib.request.urlopen(f"{socket}&sid={opened['sid']}", data=b"1").close()  # 1 closes it
+    assert opened["pingInterval"] + opened["pingTimeout"] > 15_000, "milliseconds"

@@ -471,16 +471,15 @@ def test_settings_that_cannot_be_played_are_refused(wrong: dict[str, object]) ->
 
 
 def test_marks_of_a_record_are_drawn() -> None:
-    data = (
-        b"(;SZ[9]TR[aa]SQ[ba]CR[ca]MA[da]LB[ea:A][fa:<b>long text]LN[aa:ii]AR[ii:aa][xx:aa]DD[hh:ii];B[ee];W[cc]DD[])"
-    )
+    root = b"TR[aa]SQ[ba]CR[ca]MA[da]LB[ea:A][fa:<b>long text]LN[aa:ii]AR[ii:aa][xx:aa]DD[hh:ii]TB[ga]TW[ha]"
+    data = b"(;SZ[9]%b;B[ee];W[cc]DD[])" % root
     session, _ = open_record(data)
     view = session.view()
     assert view.marks == ((0, "triangle"), (1, "square"), (2, "circle"), (3, "cross"))
-    assert view.labels == ((4, "A"), (5, "<b>long ")) and view.lines == ((0, 80, False), (80, 0, True))
-    assert view.dimmed == (70, 71, 79, 80) and view.next == 40
+    assert view.labels == ((4, "A"), (5, "<b>long text")) and view.lines == ((0, 80, False), (80, 0, True))
+    assert view.dimmed == (70, 71, 79, 80) and view.next == 40 and view.territory == "......bw." + 72 * "."
     session.seek(1)
-    assert session.view().dimmed == view.dimmed and session.view().marks == ()
+    assert session.view().dimmed == view.dimmed and session.view().marks == () and not session.view().territory
     session.seek(2)
     assert session.view().dimmed == () and session.view().next == -1
     assert sorted(session.to_sgf().replace(b"\n", b"")) == sorted(data)
@@ -591,6 +590,48 @@ def test_fischer_adds_after_each_move() -> None:
     clock.start(1, 12.0)
     assert not clock.flagged(1, 34.9)
     assert clock.flagged(1, 35.1)
+
+
+def timed(control: TimeControl, *seconds: float) -> tuple[GameSession, GameClock]:
+    """A game in which Black has used these seconds for each move, and White none."""
+    session, now = GameSession(GameSettings(size=9, players=facing(level_of_visits(1), BLACK), clock=control)), 0.0
+    for point, used in enumerate(seconds):
+        session.tick(now)
+        now += used
+        session.play(2 * point, now)
+        session.play(2 * point + 1, now)
+    assert session.clock is not None
+    return session, session.clock
+
+
+@pytest.mark.parametrize(
+    ("control", "seconds", "texts"),
+    [
+        (TimeControl.absolute(60), (5, 10), ("0:45", "0:45", "0:45")),
+        (TimeControl.fischer(180, 10), (5, 10), ("3:05", "2:55", "2:45")),
+        (TimeControl.fischer(15, 10), (14, 10), ("0:11", "1.0", "1.0")),
+        (TimeControl.canadian(0, 300, 5), (50, 20), ("3:50 (3)", "3:50 (4)", "3:50 (5)")),
+        (TimeControl.byoyomi(10, 30, 3), (15, 20), ("0:30 (3)", "0:10 (3)", "5.0 (3)")),
+        (TimeControl.byoyomi(0, 30, 3), (20, 20), ("0:30 (3)", "0:10 (3)", "0:10 (3)")),
+    ],
+)
+def test_a_take_back_takes_back_what_the_move_gave_the_clock(
+    control: TimeControl, seconds: tuple[float, ...], texts: tuple[str, ...]
+) -> None:
+    """A take back never loses the game on time, and no byo-yomi period."""
+    session, clock = timed(control, *seconds)
+    found = [clock.text(BLACK)]
+    for _ in seconds:
+        assert session.take_back()
+        found.append(clock.text(BLACK))
+    assert tuple(found) == texts
+
+
+def test_the_engines_clock_gains_nothing_by_a_take_back() -> None:
+    session, clock = timed(TimeControl.fischer(180, 10), 5)
+    assert clock.text(WHITE) == "3:10"
+    session.take_back()
+    assert clock.text(WHITE) == "3:00"
 
 
 def test_only_one_clock_runs() -> None:

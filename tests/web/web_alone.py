@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import Client, core, ui
 from nicegui.page import page as nicegui_page
+from starlette.requests import Request
 from web_engine import FakeEngine, FakeEngines
 
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
+from tengen.web.server import Site
 from tengen.web.settings import GameSettings
 
 Scene = Callable[[Page], Awaitable[None]]
@@ -35,9 +37,21 @@ def perform(
             await asyncio.wait_for(scene(page), 60)
         finally:
             page.close()
-            client.delete()
+            if not client.is_deleted:
+                client.delete()
 
     asyncio.run(run())
+
+
+async def visit(site: Site, tab: str, route: nicegui_page | None = None) -> tuple[Client, Page]:
+    """Open a page of a site in a browser's tab, which answers nothing. The socket has the name of the tab."""
+    address = {"type": "http", "method": "GET", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/"}
+    request = Request({**address, "query_string": b"", "headers": []})
+    client = Client(route or nicegui_page(""), request=request)
+    with client:
+        page = site.open(client)
+    await client.handle_handshake(tab, tab, None, "document", 0)
+    return client, page
 
 
 def element(name: str) -> ui.element:
@@ -45,6 +59,13 @@ def element(name: str) -> ui.element:
     client = Client.instances[list(Client.instances)[-1]]
     (found,) = [part for part in client.elements.values() if part.props.get("data-testid") == name]
     return found
+
+
+def any_element(name: str) -> bool:
+    """Whether a page has a part that tests know by this name."""
+    return any(
+        part.props.get("data-testid") == name for one in Client.instances.values() for part in one.elements.values()
+    )
 
 
 def is_shown(name: str) -> bool:

@@ -6,6 +6,7 @@ expression reads; the grammar reads only what comes before it.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from sgfmill import sgf_grammar
 
 from tengen.errors import SgfError
-from tengen.sgf.values import guess_charset
+from tengen.sgf.values import guess_charset, has_escapes
 
 Properties = dict[str, list[bytes]]
 
@@ -80,6 +81,8 @@ _BYTES = _TreePatterns(rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]")
 _SHIFT_JIS = _TreePatterns.of_wide(rb"\x81-\x9f\xe0-\xfc")
 _CHINESE = _TreePatterns.of_wide(rb"\x81-\xfe")
 _WIDE = {
+    # Between two escape sequences any bytes may be characters.
+    "iso2022_jp": _TreePatterns(rb"\[(?:[^\]\\\x1b]++|\x1b\$[^\x1b]*+|\x1b|\\.)*+\]"),
     **dict.fromkeys(("shift_jis", "cp932", "shift_jis_2004", "shift_jisx0213"), _SHIFT_JIS),
     **dict.fromkeys(("big5", "cp950", "big5hkscs", "gb2312", "gbk", "gb18030"), _CHINESE),
 }
@@ -116,8 +119,10 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
     """Split a stream into the bytes of its game trees, in constant memory and linear time.
 
     Text between trees is skipped. A tree that is never closed ends where the next game begins, so that a damaged game
-    does not affect others. Its text is returned unchanged; `read_line` reads it in part or rejects it.
+    does not affect others. Its text is returned unchanged, but for UTF-16 with a byte order mark, which becomes UTF-8;
+    `read_line` reads it in part or rejects it.
     """
+    stream = _Utf8Stream(stream)
     buffer, at, more, following, skips = b"", 0, True, 0, False
     while True:
         if skips:  # the rest of a tree that was cut is none
@@ -138,6 +143,24 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
             buffer, at, more, following = buffer[start:] + block, 0, bool(block), 0
         else:
             return
+
+
+class _Utf8Stream:
+    """A stream whose bytes are UTF-8 where they are UTF-16 with a byte order mark, and else those of the `source`."""
+
+    def __init__(self, source: ByteStream) -> None:
+        self._source = source
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._begun = False
+
+    def read(self, size: int, /) -> bytes:
+        data = self._source.read(size)
+        if not self._begun and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._begun = True
+        if self._decoder is None:
+            return data
+        return self._decoder.decode(data, final=not data).encode("utf-8", "replace")
 
 
 def first_tree(data: bytes) -> bytes:
@@ -174,7 +197,7 @@ def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[
 
 def _wide_patterns(text: bytes) -> _TreePatterns | None:
     """The patterns for a tree in an encoding of which the second byte may look like a bracket."""
-    return None if text.isascii() else _WIDE.get(_charset_of(text))
+    return None if text.isascii() and not has_escapes(text) else _WIDE.get(_charset_of(text))
 
 
 def _charset_of(text: bytes) -> str:
@@ -211,7 +234,7 @@ def read_line(data: bytes) -> Line:
 
 def without_half_brackets(data: bytes) -> bytes:
     """Convert a text to UTF-8 where the second byte of a two-byte character may look like a bracket or an escape."""
-    if not _HALF_BRACKET.search(data):
+    if not has_escapes(data) and not _HALF_BRACKET.search(data):
         return data
     charset = _charset_of(data)
     return data if charset == "utf-8" else data.decode(charset, "replace").encode("utf-8", "replace")

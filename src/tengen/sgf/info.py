@@ -136,6 +136,15 @@ def raw_text(text: str) -> bytes:
     return bytes(sgf_grammar.escape_text(text.encode("utf-8", "replace")))
 
 
+def komi_problem(root: Properties, charset: str) -> str:
+    """Why `read_info` does not believe the komi of a root node; empty where it does, or where there is none."""
+    info, komi = read_info(root, charset), text_of(root, "KM", charset).strip()
+    if info.komi is not None or values.komi(komi)[0] is None:
+        return ""
+    score = f" contradicts RE[{text_of(root, 'RE', charset).strip()[:40]}]" if info.result.score is not None else ""
+    return f"KM[{komi[:40]}]{score or ' is wrong for an even game'}: read as komi {info.komi_or_guess:g}"
+
+
 def _is_wrong_komi(komi: float, handicap: int, result: Result, rules: str, fox: bool) -> bool:
     """Whether the komi cannot be that of the game: 0 in an even game on Fox, or one that contradicts the score."""
     if komi == 0 and handicap == 0 and fox:

@@ -25,7 +25,7 @@ from tengen.sgf.grammar import (
     read_line,
     without_half_brackets,
 )
-from tengen.sgf.info import APPLICATION, SgfInfo, raw_text, read_info, root_properties, text_of
+from tengen.sgf.info import APPLICATION, SgfInfo, komi_problem, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import (
     SMALL_NAMES,
     SgfProblem,
@@ -38,7 +38,7 @@ from tengen.sgf.main_line import (
     read_setup,
     setup_points,
 )
-from tengen.sgf.values import Result, guess_charset, result
+from tengen.sgf.values import Result, guess_charset, has_escapes, result
 
 SETUP = ("AB", "AW", "AE")
 MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
@@ -185,6 +185,11 @@ class GameNode:
         return named._points_on_board("DD")
 
     @property
+    def territory(self) -> dict[int, int]:
+        """Points that are marked as territory (TB, TW): 0 Black's, 1 White's. Points off the board are left out."""
+        return {point: color for color, name in enumerate(("TB", "TW")) for point in self._points_on_board(name)}
+
+    @property
     def labels(self) -> dict[int, str]:
         """Texts on points (LB). Values that are none are left out."""
         labels = {}
@@ -259,8 +264,8 @@ class GameTree:
 
     size: 2 to `coords.MAX_SIZE`. rules, komi: of the positions; from the record, or guessed where it names none. Rules
     that it names but Tengen does not know are a problem, and rules that allow nearly every move stand in for them.
-    charset: the encoding of the raw properties. problems: what could not be read, in words. version: grows with every
-    change.
+    charset: the encoding of the raw properties. problems: what could not be read, or is read otherwise, in words.
+    version: grows with every change.
     handicap_guess: how many handicap stones the record names without their points, when White plays first: `read_tree`
     puts up to four on the corner points.
 
@@ -528,7 +533,7 @@ def read_tree(data: bytes) -> GameTree:
     text = first_tree(data)
     RECORD_LIMITS.check(text)
     mended = without_half_brackets(text)
-    if all(mended.count(mark) == text.count(mark) for mark in (b"[", b"]", b"\\")):
+    if not has_escapes(text) and all(mended.count(mark) == text.count(mark) for mark in (b"[", b"]", b"\\")):
         mended = text  # no character of two bytes contains a bracket, so the grammar can read the original bytes
     damage = ""
     try:
@@ -550,6 +555,8 @@ def read_tree(data: bytes) -> GameTree:
         tree.problems.append(SMALL_NAMES)
     _add_nodes(tree, coarse)
     _add_missing_handicap(tree)
+    if tree.root.variations and (problem := komi_problem(root, charset)):
+        tree.problems.append(problem)
     return tree
 
 

@@ -42,6 +42,8 @@ class Result:
 
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+_EUC_PAIR = re.compile(rb"[\xa1-\xfe]{2}")
+_MIN_KANA = 4
 _PLAIN_MOVES = re.compile(rb";\s*[BW]\[[a-s]{2}\]")
 
 
@@ -58,13 +60,15 @@ def guess_charset(data: bytes, declared: str = "") -> str:
     It is damaged UTF-8 if at least half of the bytes above 127 form UTF-8 sequences.
     """
     if data.isascii():
-        return "utf-8"
+        return "iso2022_jp" if has_escapes(data) and _decodes(data, "iso2022_jp") else "utf-8"
     for charset in ("utf-8", declared):
         if charset and _decodes(data, charset):
             return codecs.lookup(charset).name
     sequences = sum(map(len, _UTF8_SEQUENCE.findall(data)))
     if 2 * sequences >= len(_HIGH_BYTE.findall(data)):
         return "utf-8"
+    if _is_euc_japanese(data):
+        return "euc_jp"
     text = _PLAIN_MOVES.sub(b"", data)
     likely = (*_CHARSETS, _CYRILLIC) if _HIGH_RUN.search(text) else _CHARSETS
     found = chardet.detect_all(text, include_encodings=likely, ignore_threshold=True)
@@ -72,6 +76,19 @@ def guess_charset(data: bytes, declared: str = "") -> str:
     # Most such records come from Chinese servers: measured on short names, twice is best for all languages together.
     weights["gb18030"] = 2 * weights.get("gb18030", 0.0)
     return max(weights, key=lambda name: weights[name])
+
+
+def has_escapes(data: bytes) -> bool:
+    """Whether a text has the escape sequences with which ISO-2022-JP begins Japanese characters."""
+    return b"\x1b$B" in data or b"\x1b$@" in data
+
+
+def _is_euc_japanese(data: bytes) -> bool:
+    """Whether a text is EUC-JP: at least a quarter of its characters, and four, are kana. The bytes are hanzi in Big5,
+    but not so many of them; in GB 18030 they are kana too, which no Chinese text has."""
+    pairs = _EUC_PAIR.findall(data)
+    kana = sum(pair[0] in (0xA4, 0xA5) for pair in pairs)
+    return kana >= max(_MIN_KANA, len(pairs) / 4) and _decodes(data, "euc_jp")
 
 
 _NO_CHARSETS = ("raw-unicode-escape", "unicode-escape")

@@ -27,6 +27,7 @@ class AnalysisPanel:
         on_line: Callable[[], None],
         on_choose: EventHandler,
         on_seek: EventHandler,
+        on_release: Callable[[], object],
     ) -> None:
         self._on_switch = on_switch
         with ui.element("div").classes("tg-card"):
@@ -47,7 +48,7 @@ class AnalysisPanel:
                     for text in (_("Best moves"), _("Ownership"))
                 )
             self._table = MoveTable(on_line, on_choose)
-            self.graph = GraphElement(on_seek).classes("mt-2").props("data-testid=graph")
+            self.graph = GraphElement(on_seek, on_release).classes("mt-2").props("data-testid=graph")
 
     @property
     def shows_moves(self) -> bool:

@@ -44,6 +44,21 @@ class GameClock:
             self._running = None
         return spent
 
+    def turn(self, color: int) -> Clock:
+        """The clock of `color` when its move in progress began."""
+        return self._clocks[color]
+
+    def take_back(self, color: int, before: Clock, spent: float) -> None:
+        """`color` takes back a move: the clock is what it was `before`, as though the player had thought on since.
+
+        So an increment, a renewed period and a counted stone are gone, and the time that was used stays used. A take
+        back costs no byo-yomi period and never loses the game: the clock stays where it would.
+        """
+        left, now = before.running(self._spent[color] + spent), self.remaining(color)
+        if left.max_seconds > 0 and (before.control.overtime is not Overtime.BYOYOMI or left.count >= now.count):
+            self._clocks[color] = before
+            self._spent[color] += spent
+
     def flagged(self, color: int, now: float) -> bool:
         """Whether the time of `color` has run out."""
         self._tick(now)

@@ -61,6 +61,10 @@ class BoardElement(Drawing, component="static/board.js"):
             ownership=black_ownership(result) if result is not None and ownership else [],
         )
 
+    def reveal(self) -> None:
+        """Scroll the board into view where it is not."""
+        self.run_method("reveal")
+
     def refuse(self, point: int) -> None:
         """Cross out a point for a moment."""
         self._refusals += 1
@@ -68,9 +72,10 @@ class BoardElement(Drawing, component="static/board.js"):
 
 
 class GraphElement(Drawing, component="static/graph.js"):
-    """Winrate, score lead and times along the line. `on_seek` gets the tapped place in the line."""
+    """Winrate, score lead and times along the line. `on_seek` gets the tapped place in the line, `on_release` is called
+    when the pointer that seeks is released."""
 
-    def __init__(self, on_seek: EventHandler) -> None:
+    def __init__(self, on_seek: EventHandler, on_release: Callable[[], object]) -> None:
         super().__init__()
         self.set(points=[], mistakes=[], times=[], current=0, last=1, numbers=[0])
         self.set(
@@ -86,6 +91,7 @@ class GraphElement(Drawing, component="static/graph.js"):
             }
         )
         self.on("seek", lambda event: on_seek(_argument(event, "place")))
+        self.on("released", on_release, args=[])
 
     def show(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -45,6 +46,17 @@ async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> s
                 usual = "unelevated" if key == list(choices)[-1] else "flat"
                 made = ui.button(text, on_click=lambda key=key: dialog.submit(key), color="primary")
                 made.props(f"{usual} no-caps data-testid={name}-{key}")
-    answer = await dialog
+    answer = await answer_of(dialog)
+    return str(answer) if answer in choices else None
+
+
+async def answer_of(dialog: ui.dialog) -> object:
+    """What an open dialog is answered with, None where it is left; it is gone afterwards.
+
+    Cancels the task that waits where the tab is closed meanwhile: its page must not be used any more.
+    """
+    answer: object = await dialog
+    if dialog.is_deleted:
+        raise asyncio.CancelledError
     dialog.delete()
-    return answer if answer in choices else None
+    return answer

@@ -33,7 +33,7 @@ class GameFiles:
         adopt: Callable[[GameSession], None],
         notify: Callable[[str], None],
         library: GameLibrary | None,
-        tab: Callable[[], str | None],
+        tab: Callable[[], str],
     ) -> None:
         self._session, self._adopt, self._notify = session, adopt, notify
         self._library, self._tab = library, tab
@@ -47,7 +47,7 @@ class GameFiles:
         if self._library is None:
             return
         try:
-            self._library.keep(self._session(), self._tab() or "", final)
+            self._library.keep(self._session(), self._tab(), final)
         except TengenError as error:
             self._refuse(str(error))
         except Exception:

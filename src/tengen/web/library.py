@@ -7,7 +7,7 @@ import math
 import re
 import time
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.disk import data_folder, write_whole
-from tengen.engine import TimeControl
+from tengen.engine import Clock, TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
@@ -73,11 +73,14 @@ class KeptGame:
 class GameLibrary:
     """The kept games in a folder, which is made with the first one. A game of a collection is kept with all of it.
 
-    Every session has a file of its own. Where two sessions come from one file, the older one takes a new name.
+    Every session has a file of its own. Where two sessions come from one file, the older one takes a new name. A record
+    that is opened again takes the file that it has, unless that goes on: a game in progress, or a session that
+    `is_shown` to somebody.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.is_shown: Callable[[GameSession], bool] = lambda session: True
         self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
         self._next: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
         self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
@@ -166,7 +169,7 @@ class GameLibrary:
             del self._files[session]
 
     def _new_file(self, session: GameSession, data: bytes) -> Path:
-        """A file that no other session has: a new one, or one with the same record, which was opened again."""
+        """A file for a session: a new one, or one with the same record, which was opened again."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem, number = Path(record_file_name(session)).stem, 1
         games = list(split_trees(BytesIO(data)))
@@ -176,9 +179,11 @@ class GameLibrary:
                 path.open("xb").close()  # no other server takes the name
             except FileExistsError:
                 there = [without_state(text) for text in split_trees(BytesIO(path.read_bytes()))]
-                if path in self._files.values() or there != games:
+                shown = any(known == path and self.is_shown(other) for other, known in self._files.items())
+                if shown or there != games or _state_in(path).get("unfinished"):
                     number += 1
                     continue
+                self._forget(path)
             return path
 
 
@@ -203,7 +208,8 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "players": [player.state for player in settings.players],
         "clock": str(settings.clock) if clock else "",
         "spent": [(number[node], seconds) for node, seconds in session.spent.items() if node in number],
-        "left": [(one.main, one.period, one.count) for one in left],
+        "before": [(number[node], *_left(one)) for node, one in session.clock_before.items() if node in number],
+        "left": [_left(one) for one in left],
         "played": sorted(number[node] for node in session.played if node in number),
         "live": session.live,
         "tip": number.get(session.tip.id, 0),
@@ -211,6 +217,10 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "shown": number.get(session.node.id, 0),
         "tab": tab,
     }
+
+
+def _left(clock: Clock) -> tuple[float, float, int]:
+    return clock.main, clock.period, clock.count
 
 
 def _state_in(path: Path) -> dict[str, Any]:
@@ -235,6 +245,9 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
             session.ended_at = tree.get(state["ended"])
         spent = [(tree.get(number), float(seconds)) for number, seconds in state["spent"]]
         session.spent = {node.id: seconds for node, seconds in spent if node is not None}
+        if clock is not None:
+            kept = [(tree.get(number), left) for number, *left in state.get("before", ())]  # older files have none
+            session.clock_before = {node.id: Clock(clock, *left) for node, left in kept if node is not None}
         goes_on = state["live"] is True and settings.mode is not Mode.ANALYZE
         known = state.get("played", range(len(tree)) if goes_on else ())  # older files do not say
         played = {node.id for number in known if (node := tree.get(number)) is not None}

@@ -14,7 +14,7 @@ from tengen.errors import SgfError
 from tengen.sgf import read_tree
 from tengen.sgf.main_line import read_record
 from tengen.web.counting import moves_text
-from tengen.web.dialog import dialog_buttons, titled_dialog
+from tengen.web.dialog import answer_of, dialog_buttons, titled_dialog
 from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
 
@@ -158,8 +158,7 @@ async def choose_game(games: Sequence[bytes]) -> int | None:
         if len(games) > MAX_GAMES_LISTED:
             listed = _("The first {n} are listed; divide the file to reach others.", n=MAX_GAMES_LISTED)
             ui.label(listed).classes("tg-note")
-    answer = await dialog
-    dialog.delete()
+    answer = await answer_of(dialog)
     return answer if isinstance(answer, int) else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -62,7 +62,8 @@ class Opponents:
     """The opponents of one page. `network` names the network of a board size, `ladder_network` that of the levels there
     (the same unless given), `programs` are the server's GTP programs; `kept` is what the browser remembers."""
 
-    _counted: ClassVar[weakref.WeakSet[GameSession]] = weakref.WeakSet()  # of all pages: a reload makes a new page
+    # The state before and after each game that has counted, of all pages: a reload makes a new page.
+    _counted: ClassVar[MutableMapping[GameSession, tuple[AutomaticLevel, AutomaticLevel]]] = weakref.WeakKeyDictionary()
 
     def __init__(
         self,
@@ -111,15 +112,26 @@ class Opponents:
         return replace(settings, players=(black, white))
 
     def count(self, session: GameSession) -> str:
-        """Move the automatic level by a game that has ended here, once; says what comes next, or nothing."""
+        """Move the automatic level by a game that has ended here, once; says what comes next, or nothing.
+
+        A result that is taken back does not count: the level returns, unless another game has moved it since.
+        """
         settings, result = session.settings, session.result
         decided = session.ended_here and result[:2] in ("B+", "W+") and settings.mode is Mode.PLAY
-        if not decided or not settings.opponent.is_automatic or session in self._counted:
+        size, state = settings.size, self._state(settings.size)
+        counted = self._counted.get(session)
+        if counted is not None and not result:
+            del self._counted[session]
+            before, after = counted
+            if state != after:
+                return ""
+            self.kept[str(size)] = before.as_dict()
+        elif decided and counted is None and settings.opponent.is_automatic:
+            won = result[0] == "BW"[settings.human]
+            self._counted[session] = state, state.after(won, len(levels_on(size)))
+            self.kept[str(size)] = self._counted[session][1].as_dict()
+        else:
             return ""
-        self._counted.add(session)
-        size = settings.size
-        won = result[0] == "BW"[settings.human]
-        self.kept[str(size)] = self._state(size).after(won, len(levels_on(size))).as_dict()
         return _("Next opponent: {level}", level=self.automatic(size).title)
 
     def translated(self, settings: GameSettings) -> GameSettings:

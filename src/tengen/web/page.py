@@ -20,6 +20,7 @@ from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.counting import in_words, sentence
+from tengen.web.dialog import ask
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
@@ -56,7 +57,8 @@ POLL_SECONDS = 0.2
 class Page:
     """The contents of one tab. `keep` gets every new session of the tab, so that a reload finds it again.
 
-    Every change is written to the `library`; without one nothing is.
+    Every change is written to the `library`; without one nothing is. tab: the id of the browser's tab, empty before it
+    has connected; it stays when the connection is lost.
     """
 
     def __init__(
@@ -66,10 +68,10 @@ class Page:
         keep: Callable[[GameSession], None],
         min_seconds: float,
         library: GameLibrary | None = None,
-        tab: Callable[[], str | None] = lambda: None,
     ) -> None:
+        self.tab = ""
         self._keep = keep
-        self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, tab)
+        self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, lambda: self.tab)
         self._engines = engines
         self._editing = False
         self._left: GameNode | None = None  # where the game goes on after the editor
@@ -115,8 +117,8 @@ class Page:
 
     def rest(self) -> None:
         """The browser has disconnected: stop the search and the clocks until it is back; a review goes on."""
-        self._files.keep(final=True)
         if self._task is not None:
+            self._files.keep(final=True)
             self._task.cancel()
             self._task = None
             if self.session.clock:
@@ -169,10 +171,11 @@ class Page:
         with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
                 self._cards = (PlayerCard(0), PlayerCard(1))
-            with ui.element("div").classes("tg-stage"):
-                self._board = BoardElement(self._tapped).props("data-testid=board")
-                self._notices = ui.element("div").props("role=status data-testid=notice")
-            self._navigation = Navigation(self._navigate)
+            with ui.element("div").classes("tg-board-column"):
+                with ui.element("div").classes("tg-stage"):
+                    self._board = BoardElement(self._tapped).props("data-testid=board")
+                    self._notices = ui.element("div").props("role=status data-testid=notice")
+                self._navigation = Navigation(self._navigate)
             with ui.element("div").classes("tg-side"):
                 self._tools = EditPanel(
                     {
@@ -221,6 +224,7 @@ class Page:
                     self._draw_line,
                     self._choose_move,
                     lambda place: self._navigate(lambda session: session.seek(place)),
+                    self._board.reveal,
                 )
                 self._teaching.build()
                 self._review = ReviewPanel(self._go)
@@ -252,7 +256,7 @@ class Page:
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
         self._status.show(session, self._controller.paused, self._controller.failure)
         line = session.line
-        self._navigation.show(session.node.move_number, line[-1].move_number)
+        self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.mistakes()))
         self._draw_graph()
         self._review.show(session.review)
         self._history.show(session, self._editing)
@@ -378,6 +382,7 @@ class Page:
 
     def _go(self, node_id: object) -> None:
         self._navigate(lambda session: session.goto(node_id))
+        self._board.reveal()
 
     def _tapped(self, point: object) -> None:
         session = self.session
@@ -418,10 +423,15 @@ class Page:
                 self._left = self.session.tip
             self._changed()
 
-    def _resign_game(self) -> None:
-        with self._errors_shown():
-            self.session.resign()
-            self._changed()
+    async def _resign_game(self) -> None:
+        session = self.session
+        note = in_words(f"{'WB'[session.settings.human]}+R")
+        choices = {"stay": _("Go on playing"), "resign": _("Resign")}
+        answer = await ask(_("Resign this game?"), note, choices, "ask-resign")
+        if answer == "resign" and self.session is session:
+            with self._errors_shown():
+                session.resign()
+                self._changed()
 
     def _accept_count(self) -> None:
         with self._errors_shown():

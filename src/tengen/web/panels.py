@@ -31,6 +31,8 @@ NAVIGATION = (
     ("forward-ten", "keyboard_double_arrow_right", "PageDown"),
     ("last", "last_page", "End"),
 )
+# The same for the buttons that a review adds, before and after the others.
+MISTAKES = (("previous-mistake", "arrow_circle_left", "Shift+m"), ("next-mistake", "arrow_circle_right", "m"))
 # The icon and the name of each tool of the editor; stones are drawn, in colors that darkness does not change.
 TOOLS: dict[Tool, tuple[str, str]] = {
     Tool.BLACK: ("", N_("Black stone")),
@@ -63,7 +65,8 @@ class PlayerCard:
     def show(self, name: str, detail: str, captures: int, turn: bool, thinking: bool) -> None:
         """Show the name, a line below it, the captures, and whether the player is to move or the engine thinks."""
         self._name.set_text(name)
-        self._detail.set_text(detail)
+        # A narrow card breaks the line between its parts.
+        self._detail.set_text(" \u00b7 ".join(part.replace(" ", "\u00a0") for part in detail.split(" \u00b7 ")))
         self._captures.set_text(str(captures))
         switch_class(self._card, "tg-turn", turn)
         switch_class(self._card, "tg-player-thinking", thinking)
@@ -76,22 +79,28 @@ class PlayerCard:
 
 
 class Navigation:
-    """The navigation buttons and the number of the shown move."""
+    """The navigation buttons and the number of the shown move; after a review buttons that go to the mistakes."""
 
     def __init__(self, on_navigate: Callable[[Navigate], None]) -> None:
         with ui.element("nav").classes("tg-nav") as nav:
             nav.props["aria-label"] = _("Moves of the game")
-            for index, (name, icon, key) in enumerate(NAVIGATION):
-                if index == len(NAVIGATION) // 2:
+            buttons = [MISTAKES[0], *NAVIGATION, MISTAKES[1]]
+            self._mistakes: list[ui.button] = []
+            for index, (name, icon, key) in enumerate(buttons):
+                if index == len(buttons) // 2:
                     self._where = ui.label().classes("tg-nav-where").props("data-testid=where")
                 row = KEYS[key]
                 assert callable(row.does)
                 made = button("", icon, partial(on_navigate, row.does), name, row.tip)
                 switch_class(made, "tg-ten", key.startswith("Page"))  # left out where the page is very narrow
+                if (name, icon, key) in MISTAKES:
+                    self._mistakes.append(made.classes("tg-to-mistake"))
 
-    def show(self, move: int, moves: int) -> None:
-        """Show the number of the move and of all moves of the line."""
+    def show(self, move: int, moves: int, mistakes: bool) -> None:
+        """Show the number of the move and of all moves of the line, and whether there are mistakes to go to."""
         self._where.set_text(_("move {move} / {moves}", move=move, moves=moves))
+        for made in self._mistakes:
+            made.set_visibility(mistakes)
 
 
 class StatusPanel:

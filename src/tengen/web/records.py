@@ -42,6 +42,9 @@ def open_record(data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, 
     problems = [*tree.problems, *notes, *tree.check_moves()]
     if problems and not tree.root.variations and not tree.root.setup:
         raise SgfError(problems[0])
+    hidden = {child.problem for node in tree.walk() for child in node.children if child.problem}
+    follows = _("what follows is not shown, but saved")
+    problems = [f"{problem}; {follows}" if problem in hidden else problem for problem in problems]
     session = GameSession(settings, tree=tree)
     info = tree.info
     session.record_names = info.black or _("Black"), info.white or _("White")

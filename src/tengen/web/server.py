@@ -31,6 +31,9 @@ logger = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
 RECONNECT_SECONDS = 60.0
+"""How long the page of a lost connection waits for its browser."""
+ANSWER_SECONDS = 15.0
+"""NiceGUI asks a browser for a sign of life every 0.8 of this, and drops it after 0.4 more: a busy machine is late."""
 MAX_SESSIONS = 100
 # Without this a file that is dropped outside the upload field replaces the page.
 IGNORE_DROPPED_FILES = (
@@ -101,6 +104,8 @@ class Site:
         self._library, self._record = library, record
         self._sessions = SessionCache()
         self._pages: WeakSet[Page] = WeakSet()
+        if library is not None:
+            library.is_shown = lambda session: session in self._shown()
 
     def open(self, client: Client) -> Page:
         """Build the page of a client, in its context. Nothing holds the page when the client is deleted."""
@@ -113,10 +118,9 @@ class Site:
         page = Page(
             self._engines,
             self._settings,
-            lambda session: self._sessions.keep(client.tab_id, session) if client.tab_id else None,
+            lambda session: self._sessions.keep(page.tab, session) if page.tab else None,
             self._min_seconds,
             self._library,
-            lambda: client.tab_id,
         )
         self._pages.add(page)
         client.on_connect(lambda: self._connected(client, page))
@@ -129,11 +133,16 @@ class Site:
         for page in list(self._pages):
             page.close()
 
+    def _shown(self) -> list[GameSession]:
+        """The sessions that a browser shows now."""
+        return [page.session for page in self._pages if page.is_connected]
+
     def _connected(self, client: Client, page: Page) -> None:
         """Show the game of the tab, also that of a server before this one; a new tab gets the record, or an offer."""
         tab, library = client.tab_id, self._library
         if tab is None:
             return
+        page.tab = tab
         kept = self._sessions.find(tab)
         background_tasks.create(page.load_preferences(), name="tengen preferences")
         if kept is not None and kept is not page.session:
@@ -144,7 +153,7 @@ class Site:
         elif kept is None and self._record:
             background_tasks.create(page.open_record(self._record), name="tengen record")
         if library is not None and len(page.session.tree) == 1 and not self._record:
-            shown = library.shown([other.session for other in self._pages if other.is_connected])
+            shown = library.shown(self._shown())
             waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
             if waiting:
                 page.offer(waiting[0])
@@ -194,6 +203,7 @@ def serve(
             favicon=ICON,
             dark=None,
             reload=False,
+            reconnect_timeout=ANSWER_SECONDS,
             show=(f"/?token={token}" if token else "/") if open_browser else False,
             show_welcome_message=False,
         )

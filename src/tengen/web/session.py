@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tengen.coords import to_gtp
-from tengen.engine import SearchResult, TimeControl
+from tengen.engine import Clock, SearchResult, TimeControl
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
@@ -67,6 +67,8 @@ class GameSession:
         self.ended_here = False
         self.spent: dict[int, float] = {}
         """Seconds of the moves that were played here on a clock, by the id of their node."""
+        self.clock_before: dict[int, Clock] = {}
+        """The clock of the player before each of these moves, for a take back."""
         self.played: set[int] = set()
         """The ids of the nodes whose moves were played here and may be taken back; those of a record stay."""
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
@@ -280,14 +282,15 @@ class GameSession:
             self.game.play(point)
         except IllegalMove as error:
             raise IllegalMove(explain(error)) from None
+        before = self.clock.turn(color) if self.clock else None
         spent = self.clock.moved(color, now) if self.clock and self.live else None
         nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
         if len(self.tree) > nodes:
             self.played.add(self.node.id)
-            if spent is not None:
-                self.spent[self.node.id] = spent
+            if spent is not None and before is not None:
+                self.spent[self.node.id], self.clock_before[self.node.id] = spent, before
                 self._write_clock(color)
         if self.live:
             self._set_tip()
@@ -325,6 +328,7 @@ class GameSession:
     def take_back(self) -> bool:
         """Take back the last move, against the engine with its answer. False where there is no move to take back.
 
+        The clocks take back what the moves have given, not the time that was used.
         Moves of a record stay: there it goes back alone. A loss on time, or a person's resignation, is taken back
         alone too. After a resignation of the engine the person's last move goes, since the engine would resign again.
         """
@@ -343,6 +347,9 @@ class GameSession:
         leaving = self.node
         while leaving.parent is not None and leaving is not target and self.may_remove(leaving):
             above = leaving.parent
+            before = self.clock_before.pop(leaving.id, None)
+            if self.clock and before is not None and leaving.color is not None:
+                self.clock.take_back(leaving.color, before, self.spent[leaving.id])
             self.tree.remove(leaving)
             leaving = above
         self._show(target)

@@ -11,14 +11,16 @@ from tengen.sgf import GameNode, GameTree
 from tengen.web.counting import territory
 
 STONES = "XO."
-MAX_LABEL = 8
+MAX_LABEL = 100
+"""Characters of a label that are sent; the board draws three, and shows the others under the pointer."""
 
 
 @dataclass(frozen=True)
 class BoardView:
     """What the board draws of a position.
 
-    `stones` and `territory` have a letter a point, row-major: `X`, `O`, `.` and `b`, `w`, `.` (empty before a count).
+    `stones` and `territory` have a letter a point, row-major: `X`, `O`, `.` and `b`, `w`, `.`. The territory is that of
+    a count, or what the record marks, else empty.
     `last` and `ko` are -1 for none, and so is `next`, the move that follows in the shown line. `branches` are points of
     moves that follow, where there are several. `marks` are (point, kind), `labels` (point, text), `lines` (from, to,
     whether it is an arrow).
@@ -53,7 +55,7 @@ class BoardView:
             ko=game.ko if game.ko is not None else -1,
             turn=game.to_play,
             dead=tuple(sorted(dead or ())),
-            territory=territory(game, dead) if dead is not None else "",
+            territory=territory(game, dead) if dead is not None else _marked_territory(node),
             branches=tuple(point for point in branches if point < size * size) if len(branches) > 1 else (),
             next=onward if onward < size * size else -1,
             marks=tuple(sorted(node.marks.items())),
@@ -61,6 +63,11 @@ class BoardView:
             lines=tuple((*pair, arrow) for arrow in (False, True) for pair in (node.lines, node.arrows)[arrow]),
             dimmed=tuple(node.dimmed),
         )
+
+
+def _marked_territory(node: GameNode) -> str:
+    marked = node.territory
+    return "".join("bw"[marked[point]] if point in marked else "." for point in range(node.tree.size**2)) * bool(marked)
 
 
 TreeCell = tuple[int, int, int, str, int, int, int]

@@ -147,7 +147,7 @@ export default {
       </template>
       <template v-for="[point, text] in labels" :key="'t' + point">
         <circle v-if="(stones[point] ?? '.') === '.'" class="tg-label-ground" :cx="px(point)" :cy="py(point)" r="38"/>
-        <text :x="px(point)" :y="py(point)" :fill="inkAt(point)" :font-size="text.length < 2 ? 56 : Math.min(42, 110 / text.length)">{{ text }}</text>
+        <text :x="px(point)" :y="py(point)" :fill="inkAt(point)" :font-size="labelSize(shortened(text))">{{ shortened(text) }}<title v-if="shortened(text) !== text">{{ text }}</title></text>
       </template>
       <path v-for="[from, to, arrow] in lines" :key="from + '-' + to" class="tg-drawn" :d="stroke(from, to, arrow)"/>
     </g>
@@ -157,7 +157,7 @@ export default {
       <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="color(c)"/>
       <text v-for="(row, k) in rowsOf(c)" :key="k" :class="k ? 'tg-sub' : 'tg-win'" :x="px(c.point)" :y="py(c.point) + row[1]">{{ row[0] }}</text>
     </g>
-    <circle v-if="next >= 0 && candidates.length" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
+    <circle v-if="next >= 0 && found.length" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
     <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
       <circle :cx="px(s.point)" :cy="py(s.point)" r="46.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
       <text :x="px(s.point)" :y="py(s.point) + 16" :fill="s.color ? '#1b1d20' : '#f6f4ee'">{{ s.number }}</text>
@@ -250,13 +250,15 @@ export default {
       if (at === null || !this.hover || this.stones[at] !== ".") return null;
       return this.shownLine.length && !this.touch ? null : at;
     },
-    pointed() { return this.aim === null || this.touch ? null : this.candidates.find((c) => c.point === this.aim); },
+    // The policy is shown by itself: under candidates and ownership nobody can read it.
+    found() { return this.policy.length ? [] : this.candidates; },
+    pointed() { return this.aim === null || this.touch ? null : this.found.find((c) => c.point === this.aim); },
     shownLine() {
       const points = this.line.length ? this.line : this.pointed?.pv ?? [];
       const free = (point, at) => point < this.size ** 2 && this.stones[point] === "." && points.indexOf(point) === at;
       return points.map((point, at) => ({ point, number: at + 1, color: (this.turn + at) % 2, free: free(point, at) })).filter((s) => s.free);
     },
-    shownHeat() { return this.candidates.filter((c) => c.point < this.size ** 2 && this.stones[c.point] === "."); },
+    shownHeat() { return this.found.filter((c) => c.point < this.size ** 2 && this.stones[c.point] === "."); },
     // The policy's moves from half a percent on, with their percentages.
     planned() {
       const top = Math.max(...this.policy.slice(0, this.stones.length));
@@ -268,7 +270,7 @@ export default {
       const marks = [];
       for (let point = 0; point < this.stones.length; point++) {
         const counted = this.territory[point] ?? ".";
-        const value = this.ownership[point] ?? 0;
+        const value = this.policy.length ? 0 : this.ownership[point] ?? 0;
         const stone = "XO".indexOf(this.stones[point]);
         if (counted !== ".") marks.push({ point, color: counted === "w" ? 1 : 0, r: 17, opacity: 1 });
         // A stone is marked only where it is more likely to belong to the other side.
@@ -288,6 +290,16 @@ export default {
       const [rate, score] = [(c.winrate * 100).toFixed(1), c.score === null ? count(c.visits) : signed(c.score)];
       if (this.cell < 46 || c.score === null) return [[rate, -2], [score, 30]];
       return [[rate, -10], [score, 16], [count(c.visits), 40]];
+    },
+    // Longer labels would be too small to read.
+    shortened(text) {
+      const letters = [...text];
+      return letters.length > 3 ? `${letters.slice(0, 2).join("")}\u2026` : text;
+    },
+    labelSize(text) {
+      const letters = [...text];
+      const wide = letters.filter((letter) => letter > "\u2e7f").length; // Chinese, Japanese, Korean
+      return letters.length < 2 ? 56 : Math.min(42, 108 / (letters.length + 0.3 * wide));
     },
     inkAt(point) { return this.stones[point] === "X" ? "#f6f4ee" : "#1b1d20"; },
     shape(point, kind) {
@@ -330,6 +342,10 @@ export default {
       this.$emit("point", { point });
     },
     nameOf(point) { return LETTERS[point % this.size] + (this.size - Math.floor(point / this.size)); },
+    reveal() {
+      const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+      this.$refs.frame.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+    },
     focus() { this.$refs.svg.focus({ focusVisible: true }); },
     onFocus() {
       if (!this.$refs.svg.matches(":focus-visible")) return;

@@ -108,7 +108,9 @@ export default {
     },
     onUp(event) {
       if (event.pointerId !== this.start?.pointerId) return;
-      if (this.dragging || Math.max(...this.movedBy(event)) <= DRAG_PIXELS) this.seek(this.placeAt(event));
+      if (!this.dragging && Math.max(...this.movedBy(event)) > DRAG_PIXELS) return;
+      this.seek(this.placeAt(event));
+      this.$emit("released");
     },
     // After the pointer was released, and where the browser has taken it to scroll.
     onEnd() {
