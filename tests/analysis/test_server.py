@@ -341,9 +341,10 @@ def test_an_advantage_belongs_to_the_color_that_is_named() -> None:
 
 
 def test_ownership_is_the_same_whatever_else_is_asked_for() -> None:
-    with Talk() as talk:
-        (alone,) = talk.ask(moves=MOVES, includeOwnership=True)
-        (beside,) = talk.ask(moves=MOVES, includeOwnership=True, includeOwnershipStdev=True)
+    with Talk(load_evaluator("distilled-9x9", precision="f32")) as talk:
+        board = {"moves": MOVES, "boardXSize": 9, "boardYSize": 9, "includeOwnership": True}
+        (alone,) = talk.ask(**board)
+        (beside,) = talk.ask(**board, includeOwnershipStdev=True)
     assert alone["ownership"] == beside["ownership"]
 
 

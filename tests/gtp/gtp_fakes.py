@@ -71,12 +71,12 @@ class FakeEngine:
         self.position, self.restrictions, self.overrides = game.copy(), list(restrictions), dict(overrides or {})
 
     def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
-        """Where it is kept: a mean of a hundredth of the point's number, a half at the root; and a deviation."""
+        """Where it is kept: a mean of a hundredth of the point's number everywhere, and a deviation of twice that."""
         assert self.position is not None
         if "node_ownership" not in self.overrides:
             return None
         ones = np.ones((self.position.size, self.position.size), np.float32)
-        return ones * (50 if point is None else point) / 100, ones * (5 if point is None else 2 * point) / 100
+        return ones * (0 if point is None else point) / 100, ones * (5 if point is None else 2 * point) / 100
 
     def think(
         self,

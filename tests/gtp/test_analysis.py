@@ -39,7 +39,7 @@ def test_katagos_lines_with_what_is_asked_for() -> None:
     assert (values["move"], values["visits"], values["winrate"], values["scoreLead"]) == ("E5", "12", "0.5625", "0.75")
     assert lines[1].count("info move") == 1 and "rootInfo visits 16 " in lines[1]
     ownership = lines[1].split(" ownership ")[1].split()
-    assert len(ownership) == 81 and set(ownership) == {"0.5000"}
+    assert len(ownership) == 81 and ownership[0] == "0.5000" and set(ownership[1:]) == {"0.0000"}
 
 
 def test_the_fields_are_katagos_in_its_order() -> None:
@@ -66,7 +66,7 @@ def test_ownership_below_each_move_and_its_deviation() -> None:
     found = {name: values.split() for name, values in re.findall(r"(\w*wnership\w*)((?: -?[0-9.]+)+)", answer)}
     point = session.game.point("E5")
     expected = {
-        "ownership": 0.5,
+        "ownership": 0,
         "ownershipStdev": 0.05,
         "movesOwnership": point / 100,
         "movesOwnershipStdev": point / 50,

@@ -71,11 +71,6 @@ class Includes:
         """Whether moves have ownership of their own."""
         return self.moves_ownership or self.moves_ownership_stdev
 
-    @property
-    def of_any(self) -> bool:
-        """Whether the root or its moves have ownership."""
-        return self.ownership or self.ownership_stdev or self.of_moves
-
 
 @dataclass(frozen=True)
 class Query:

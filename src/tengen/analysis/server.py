@@ -291,9 +291,13 @@ class AnalysisServer:
         """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
         query, turn = request.query, request.turn
         params = query.settings.params
+        advised = params.advised(self._evaluator.on(turn.game.size).advice)
+        changes: dict[str, Any] = {}
         owner = str(query.settings.front.get("playoutDoublingAdvantagePla", ""))
-        changes: dict[str, Any] = {"playout_doubling_advantage": advantage_of(params, owner, turn.game.to_play)}
-        if query.includes.of_any:
+        if (advantage := advantage_of(advised, owner, turn.game.to_play)) != advised.playout_doubling_advantage:
+            changes["playout_doubling_advantage"] = advantage
+        weighted = query.includes.ownership and advised.selection == "puct-katago"  # a mean by weights, as in KataGo
+        if weighted or query.includes.ownership_stdev or query.includes.of_moves:
             changes["node_ownership"] = True
         params = params.model_copy(update=changes)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tengen import _native, coords
 from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams
 from tengen.engine.positions import root_symmetries, with_turn, without_history
 from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import MoveRestriction
@@ -34,10 +35,10 @@ class AnalyzeOptions:
     restrictions: tuple[MoveRestriction, ...] = ()
     shown: frozenset[str] = frozenset()
 
-    @property
-    def overrides(self) -> dict[str, Any]:
-        """Settings of the search that the fields to print need."""
-        return {"node_ownership": True} if self.shown & _BELOW else {}
+    def overrides(self, params: SearchParams) -> dict[str, Any]:
+        """Settings of the search that the fields to print need. A mean by weights is that of the whole tree, too."""
+        weighted = "ownership" in self.shown and params.selection == "puct-katago"
+        return {"node_ownership": True} if weighted or self.shown & _BELOW else {}
 
     def choose(self, candidates: Sequence[Candidate], view: View) -> list[Shown]:
         """The moves to show: those with visits, best first, and moves without visits up to `min_moves`."""
@@ -204,7 +205,7 @@ SHOWN = (
     "pvEdgeVisits",
     "noResultValue",
 )
-_BELOW = frozenset(["ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
+_BELOW = frozenset(["ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
 _SHOWN = {name.lower(): name for name in SHOWN}
 
 
@@ -215,7 +216,12 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
         color, options, game = _asked(session, args)
         if session.front["analysisIgnorePreRootHistory"]:
             game = without_history(game)
-        session.set_position(color, game, restrictions=options.restrictions, overrides=options.overrides)
+        session.set_position(
+            color,
+            game,
+            restrictions=options.restrictions,
+            overrides=options.overrides(session.engine.params_on(session.game.size)),
+        )
 
         def run(emit: Emit) -> str:
             session.engine.think(
@@ -242,7 +248,11 @@ def genmove_analyze(
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options, game = _asked(session, args)
         # What the search cannot do is an error before the answer begins.
-        session.set_position(color, restrictions=options.restrictions, overrides=options.overrides)
+        session.set_position(
+            color,
+            restrictions=options.restrictions,
+            overrides=options.overrides(session.engine.params_on(session.game.size)),
+        )
 
         def run(emit: Emit) -> str:
             show = _printer(form, options, _view(session, game, options, point), emit)
@@ -252,7 +262,7 @@ def genmove_analyze(
                 show,
                 every=options.every,
                 restrictions=options.restrictions,
-                overrides=options.overrides,
+                overrides=options.overrides(session.engine.params_on(session.game.size)),
                 until=cancel,
             )
             show(result)
