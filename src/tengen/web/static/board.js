@@ -343,8 +343,7 @@ export default {
     },
     nameOf(point) { return LETTERS[point % this.size] + (this.size - Math.floor(point / this.size)); },
     reveal() {
-      const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-      this.$refs.frame.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+      this.$refs.frame.scrollIntoView({ block: "nearest" }); // at once: a second tap must not meet a page that moves
     },
     focus() { this.$refs.svg.focus({ focusVisible: true }); },
     onFocus() {
