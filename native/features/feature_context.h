@@ -46,7 +46,7 @@ class FeatureContext {
     const Board& board;
     const Color own, other;
     const Ranks ranks;
-    // Whether a network that can be told so is to assume that a pass does not end the game.
+    // The inputs of KataGo's networks say that a pass does not end the game.
     bool pass_goes_on = false;
 
     int rank(Color color) const { return ranks[index(color)]; }

@@ -8,7 +8,6 @@ from typing import Any
 
 from tengen import _native, coords
 from tengen.engine.limits import Limits
-from tengen.engine.params import SearchParams
 from tengen.engine.positions import root_symmetries, with_turn, without_history
 from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import MoveRestriction
@@ -35,8 +34,9 @@ class AnalyzeOptions:
     restrictions: tuple[MoveRestriction, ...] = ()
     shown: frozenset[str] = frozenset()
 
-    def overrides(self, params: SearchParams) -> dict[str, Any]:
-        """Settings of the search that the fields to print need. A mean by weights is that of the whole tree, too."""
+    def overrides(self, session: GtpSession) -> dict[str, Any]:
+        """Settings of the search that the fields to print need. KataGo's search weighs the ownership, too."""
+        params = session.engine.params_on(session.game.size)
         weighted = "ownership" in self.shown and params.selection == "puct-katago"
         return {"node_ownership": True} if weighted or self.shown & _BELOW else {}
 
@@ -220,7 +220,7 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
             color,
             game,
             restrictions=options.restrictions,
-            overrides=options.overrides(session.engine.params_on(session.game.size)),
+            overrides=options.overrides(session),
         )
 
         def run(emit: Emit) -> str:
@@ -251,7 +251,7 @@ def genmove_analyze(
         session.set_position(
             color,
             restrictions=options.restrictions,
-            overrides=options.overrides(session.engine.params_on(session.game.size)),
+            overrides=options.overrides(session),
         )
 
         def run(emit: Emit) -> str:
@@ -262,7 +262,7 @@ def genmove_analyze(
                 show,
                 every=options.every,
                 restrictions=options.restrictions,
-                overrides=options.overrides(session.engine.params_on(session.game.size)),
+                overrides=options.overrides(session),
                 until=cancel,
             )
             show(result)
