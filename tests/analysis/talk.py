@@ -34,8 +34,8 @@ class Talk:
     ):
         self.answers: list[Fields] = []
         self._arrived = threading.Condition()
-        changed, unknown, _ = AnalysisSettings.default().changed(settings)
-        assert not unknown
+        changed, changes = AnalysisSettings.default().changed(settings)
+        assert not changes.unknown
         changed = replace(changed, at_once=at_once)
         self.server = AnalysisServer(evaluator or Checksum(), changed, self._write, cache=cache, human=human)
 

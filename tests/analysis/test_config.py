@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.analysis.config import AnalysisSettings, read_config, read_overrides
+from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides
 from tengen.errors import RecipeError
 
 
@@ -29,9 +29,10 @@ def test_a_file_with_comments_and_includes(tmp_path: Path) -> None:
         "logDir": "a b",
         "reportAnalysisWinratesAs": "BLACK",
     }
-    settings, unknown, idle = AnalysisSettings.default().changed(found | {"nothingLikeIt": "1", "nnMaxBatchSize": "64"})
+    settings, changes = AnalysisSettings.default().changed(found | {"nothingLikeIt": "1", "nnMaxBatchSize": "64"})
     assert (settings.limits.visits, settings.pv_length, settings.perspective) == (7, 9, "BLACK")
-    assert (unknown, idle) == (("nothingLikeIt",), ("logDir", "nnMaxBatchSize"))
+    assert changes.unknown == ("nothingLikeIt",)
+    assert changes.without_effect(FRONT_SETTINGS) == ["logDir", "nnMaxBatchSize"]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +58,8 @@ def test_overrides() -> None:
 
 
 def test_settings_keep_what_is_not_changed() -> None:
-    settings, *_ = AnalysisSettings.default().changed({"maxVisits": 9, "cpuctExploration": 2, "numAnalysisThreads": 3})
-    changed, *_ = settings.changed({"maxTime": 1.5, "rootPolicyTemperature": "1.1"})
+    settings, _ = AnalysisSettings.default().changed({"maxVisits": 9, "cpuctExploration": 2, "numAnalysisThreads": 3})
+    changed, _ = settings.changed({"maxTime": 1.5, "rootPolicyTemperature": "1.1"})
     assert (changed.limits.visits, changed.limits.seconds, changed.at_once) == (9, 1.5, 3)
     assert (changed.params.c_puct, changed.params.root_temperature) == (2, 1.1)
     assert changed.limits.early_stop is False and changed.params.merge_symmetric

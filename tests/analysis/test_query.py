@@ -180,7 +180,7 @@ def test_allowed_and_avoided_moves_hold_to_their_depth() -> None:
 
 
 def test_the_length_of_lines_is_that_of_the_query() -> None:
-    settings, *_ = AnalysisSettings.default().changed({"analysisPVLen": 15})
+    settings, _ = AnalysisSettings.default().changed({"analysisPVLen": 15})
     fields = {**PLAIN, "analysisPVLen": 3, "rootPolicyTemperature": 1.5, "rootFpuReductionMax": 0.1}
     query, _ = read_query(fields, settings, UniformEvaluator())
     assert query.settings.pv_length == 3

@@ -117,8 +117,8 @@ class AnalysisSettings:
         params = SearchParams(merge_symmetric=True, conservative_pass=True, wide_root_noise=0.04)
         return cls(params, Limits(visits=DEFAULT_VISITS, early_stop=False))
 
-    def changed(self, settings: Mapping[str, object]) -> tuple[AnalysisSettings, tuple[str, ...], tuple[str, ...]]:
-        """These settings with some of KataGo's names changed, the names that are unknown, and those without effect.
+    def changed(self, settings: Mapping[str, object]) -> tuple[AnalysisSettings, KatagoChanges]:
+        """These settings with some of KataGo's names changed, and the changes, with the names that change nothing.
 
         Raises RecipeError for a value that is out of range.
         """
@@ -136,4 +136,4 @@ class AnalysisSettings:
             hide_history=cast("bool | None", hidden),
             front=front,
         )
-        return new, changes.unknown, tuple(changes.without_effect(FRONT_SETTINGS))
+        return new, changes

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tengen.analysis.config import AnalysisSettings
+from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
 from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
 from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
@@ -99,11 +99,7 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     first_player = _player("initialPlayer", fields["initialPlayer"]) if "initialPlayer" in fields else None
     priorities = _turns(fields, len(moves))
     game = _start(size, _rules(fields), fields)
-    settings, unknown, idle = _settings(fields, settings)
-    if unknown:
-        warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
-    if idle:
-        warnings.append(("overrideSettings", f"without effect in Tengen: {', '.join(idle)}"))
+    settings = _settings(fields, settings, warnings)
     includes = Includes(
         ownership=_flag(fields, "includeOwnership"),
         ownership_stdev=_flag(fields, "includeOwnershipStdev"),
@@ -260,27 +256,29 @@ def _turns(fields: Fields, moves: int) -> dict[int, int]:
     return dict(zip(numbers, priorities, strict=True))
 
 
-def _settings(fields: Fields, settings: AnalysisSettings) -> tuple[AnalysisSettings, tuple[str, ...], tuple[str, ...]]:
-    """The settings of the query, and which of its overrides are unknown and which change nothing."""
-    unknown: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
+def _settings(fields: Fields, settings: AnalysisSettings, warnings: list[Warned]) -> AnalysisSettings:
+    """The settings of the query; warns of overrides that are unknown or change nothing."""
     overrides = fields.get("overrideSettings", {})
     if not isinstance(overrides, dict):
         raise QueryError("overrideSettings", "an object expected")
     if overrides:
         try:
-            settings, unknown, idle = settings.changed(overrides)
+            settings, changes = settings.changed(overrides)
         except RecipeError as error:
             raise QueryError("overrideSettings", f"Could not set settings: {error}") from error
+        if changes.unknown:
+            warnings.append(("overrideSettings", f"Unknown config params: {','.join(changes.unknown)}"))
+        if idle := changes.without_effect(FRONT_SETTINGS):
+            warnings.append(("overrideSettings", f"without effect in Tengen: {', '.join(idle)}"))
     if "maxVisits" in fields:
         visits = _integer(fields, "maxVisits", 1, 2**50)
         settings = replace(settings, limits=replace(settings.limits, visits=visits))
     for name, low, high in (("rootFpuReductionMax", 0.0, 2.0), ("rootPolicyTemperature", 0.01, 100.0)):
         if name in fields:
-            settings, _, _ = settings.changed({name: _number(fields, name, low, high)})
+            settings, _ = settings.changed({name: _number(fields, name, low, high)})
     if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
         settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
-    return settings, unknown, idle
+    return settings
 
 
 def _restrictions(fields: Fields, size: int) -> tuple[MoveRestriction, ...]:

@@ -113,7 +113,7 @@ def _settings(options: Options) -> AnalysisSettings:
     if options.preset is not None:
         settings = replace(settings, params=SearchParams.preset(options.preset))
     given |= read_overrides(list(options.overrides))
-    settings, _, _ = settings.changed(given)
+    settings, _ = settings.changed(given)
     warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     return replace(settings, at_once=at_once, params=read_params(settings.params, options.params))
