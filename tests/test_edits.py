@@ -92,3 +92,38 @@ def test_an_edit_of_a_position_drops_the_analysis_of_it_and_of_all_that_follows(
         dropped = [each for each in tree.walk() if each.analysis is None]
         assert dropped == (list(tree.walk(node)) if setup else [])
         assert dropped == [each for each in tree.walk() if each.position_key != keys[each.id]]
+
+
+def test_an_edit_of_the_rules_checks_the_moves_anew_and_drops_all_analyses() -> None:
+    suicide = b"(;SZ[9]RU[Japanese]KM[6.5];B[ab];W[ba];B[bb];W[ii];B[ca];W[aa];B[cc])"  # White captures itself
+    tree = read_tree(suicide)
+    history = EditHistory(tree)
+    assert len(tree.check_moves()) == 1
+
+    def edit(rules: str, komi: str) -> None:
+        with history.edit(tree.root):
+            tree.root.set_text("RU", rules)
+            tree.root.set_text("KM", komi)
+
+    def state() -> tuple[str, float, int]:
+        return tree.rules, tree.komi, len(list(tree.walk()))
+
+    steps = (
+        (lambda: edit("New Zealand", "7"), ("new-zealand", 7.0, 8)),
+        (history.undo, ("japanese", 6.5, 6)),
+        (history.redo, ("new-zealand", 7.0, 8)),
+        (lambda: edit("New Zealand", "5.5"), ("new-zealand", 5.5, 8)),
+        (lambda: edit("Japanese", "5.5"), ("japanese", 5.5, 6)),
+    )
+    for change, expected in steps:
+        for each in tree.walk():
+            each.analysis = Analysis(0.5, None, 1)
+        change()
+        assert state() == expected
+        assert all(each.analysis is None for each in tree.walk())
+        assert {(game.rules.text, game.komi) for game in tree.positions(tree.line(tree.root))} == {expected[:2]}
+    with pytest.raises(ZeroDivisionError), history.edit(tree.root):
+        tree.root.set_text("KM", "0.5")
+        tree.read_rules()
+        _ = 1 / 0
+    assert state() == ("japanese", 5.5, 6), "an edit that fails leaves the rules"

@@ -16,6 +16,7 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import positions_of
 from tengen.sgf import GameNode, GameTree
 from tengen.web.controller import EngineController
+from tengen.web.editor import Editor
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
@@ -250,6 +251,14 @@ def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.
         await until(lambda: session.review is not None)
         assert session.review is not None and [node.depth for node in session.review.nodes] == [0, 1, 2, 3]
         assert messages == []
+        going_on.clear()
+        session.review = None
+        controller.review()
+        await asyncio.sleep(0.05)
+        Editor(session).describe({}, "japanese", 6.5)
+        going_on.set()
+        await until(lambda: controller.review_progress is None)
+        assert session.review is None, "it judged the game by other rules"
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -127,3 +127,59 @@ def test_the_first_position_cannot_be_removed() -> None:
     _, editor = opened()
     with pytest.raises(TengenError, match="first"):
         editor.remove()
+
+
+DECIDED = b"(;SZ[9]PB[Ann]BR[9k]PW[Bo]RU[Japanese]KM[6.5]RE[B+3.5]DT[1846-09];B[ee];W[ec];B[cc];W[gg])"
+
+
+def test_the_game_information_is_edited_undone_and_redone() -> None:
+    session, editor = opened(DECIDED, place=2)
+    before = session.to_sgf()
+    session.begin_count([])
+    editor.describe({"PB": "Anna \u53e4\u529b", "EV": "Cup", "RE": "W+2"}, "chinese", 7.0)
+    text = session.to_sgf().decode()
+    for value in ("PB[Anna \u53e4\u529b]", "EV[Cup]", "RE[W+2]", "RU[chinese]", "KM[7]", "DT[1846-09]", "BR[9k]"):
+        assert value in text
+    assert session.names == ("Anna \u53e4\u529b", "Bo") and session.details == ("9k", "komi 7")
+    assert (session.game.rules.text, session.game.komi) == ("chinese", 7.0)
+    assert (session.settings.rules, session.settings.komi, session.result) == ("chinese", 7.0, "W+2")
+    assert session.place == 2 and not session.counted
+    editor.describe({"RE": ""}, "chinese", 7.5)
+    assert session.result == "" and session.ended_at is None
+    editor.undo()
+    assert session.result == "W+2" and session.ended_at is not None and session.ended_at.depth == 4
+    editor.undo()
+    assert session.to_sgf().replace(b"CA[UTF-8]", b"") == before and session.place == 2
+    assert session.names == ("Ann", "Bo") and session.game.komi == 6.5 and session.result == "B+3.5"
+    editor.redo()
+    assert session.names == ("Anna \u53e4\u529b", "Bo") and session.game.komi == 7.0
+
+
+@pytest.mark.parametrize(
+    ("texts", "rules", "komi", "wrong"),
+    [
+        ({"RE": "Ann wins"}, "japanese", 6.5, "cannot be read"),
+        ({"PB": "Anna"}, "japanese", 7.0, "the result is B"),
+        ({"PB": "Anna"}, "japanese", 6.3, "whole or half"),
+        ({"RE": ""}, "japanese", 700.0, "not possible"),
+    ],
+)
+def test_impossible_game_information_changes_nothing(
+    texts: dict[str, str], rules: str, komi: float, wrong: str
+) -> None:
+    session, editor = opened(DECIDED)
+    before = session.to_sgf()
+    with pytest.raises(TengenError, match=wrong):
+        editor.describe(texts, rules, komi)
+    assert session.to_sgf() == before and not session.history.can_undo
+    assert session.names == ("Ann", "Bo") and session.game.komi == 6.5 and session.result == "B+3.5"
+
+
+def test_rules_that_forbid_a_move_of_the_game_are_refused() -> None:
+    suicide = b"(;SZ[9]RU[NZ]KM[7];B[ab];W[ba];B[bb];W[ii];B[ca];W[aa];B[cc])"  # White captures itself
+    session, editor = opened(suicide)
+    with pytest.raises(TengenError, match="illegal under these rules"):
+        editor.describe({}, "japanese", 7.0)
+    assert session.game.rules.suicide and len(session.line) == 8
+    editor.describe({}, "tromp-taylor", 7.0)
+    assert len(session.line) == 8

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from nicegui import background_tasks, core
+from nicegui.elements.mixins.value_element import ValueElement
 from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
 from web_alone import any_element, element, is_shown, perform, press, send, visit
@@ -238,6 +239,47 @@ def test_a_game_whose_moves_an_edit_made_illegal_does_not_go_on() -> None:
         assert not session.live and session.node is session.tree.root and session.view().stones[:3] == ".O."
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_the_game_information_is_changed_in_its_dialog() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]PB[Ann]RU[Japanese]KM[6.5]RE[B+3.5]GC[Two\nlines];B[aa];W[bb])")
+        before = page.session.to_sgf()
+
+        def fill(name: str, value: object) -> None:
+            field = element(f"info-{name}")
+            assert isinstance(field, ValueElement) and field.enabled
+            field.set_value(value)
+
+        press("game-info")
+        press("apply-info")
+        assert page.session.to_sgf() == before and not page.session.history.can_undo
+        press("game-info")
+        fill("PW", " Bo ")
+        fill("komi", 7.0)
+        press("apply-info")
+        assert page.session.to_sgf() == before and page._game_info._dialog.value, "the komi contradicts the result"
+        fill("RE", "B+3")
+        press("apply-info")
+        assert not page._game_info._dialog.value
+        text = page.session.to_sgf()
+        assert b"PW[Bo]" in text and b"KM[7]" in text and b"RE[B+3]" in text and b"GC[Two\nlines]" in text
+        assert page._cards[1]._name.text == "Bo" and page._cards[1]._detail.text == "komi\xa07"
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_rules_komi_and_result_of_a_game_in_progress_stay() -> None:
+    async def scene(page: Page) -> None:
+        page.session.click(40)
+        press("game-info")
+        fields = [element(f"info-{name}") for name in ("PB", "RE", "komi")]
+        assert [isinstance(field, ValueElement) and field.enabled for field in fields] == [True, False, False]
+        page.session.analyze()
+        press("game-info")
+        assert all(isinstance(field, ValueElement) and field.enabled for field in fields)
+
+    perform(scene, GameSettings(size=9))
 
 
 def test_a_review_outlives_a_lost_connection() -> None:

@@ -10,6 +10,7 @@ from tengen.sgf.tree import SETUP, GameNode, GameTree
 
 _LIMIT = 500
 _POSITION = (*SETUP, "PL")
+_RULES = ("RU", "KM", "HA", "RE", "AP")  # what `GameTree` takes rules and komi from
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class EditHistory:
     """The last 500 edits of a tree. Moves and nodes that were added or removed otherwise in between stay so.
 
     An edit that changed the encoding of the tree, or was made before that, cannot be undone. An edit of a node that was
-    removed otherwise is dropped. Every edit of a position, undone and redone ones too, drops its analysis.
+    removed otherwise is dropped. Every edit of a position, undone and redone ones too, drops its analysis, and
+    one of rules or komi drops them all.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -53,9 +55,10 @@ class EditHistory:
             yield
         except BaseException:
             self._apply([(node, old, _NodeState.of(node)) for node, old in before], back=True)
+            self._tree.read_rules()
             raise
         states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
-        self._drop_analyses(states)
+        self._follow(states)
         if not states or charset != self._tree.charset:
             return
         last = self._done[-1] if self._done else None
@@ -94,16 +97,20 @@ class EditHistory:
         edit = source.pop()
         target.append(edit)
         self._apply(edit.states, back)
-        self._drop_analyses(edit.states)
+        self._follow(edit.states)
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
         added = [child for old, new in changes for child in new.children if child not in old.children]
         shown = edit.shown if edit.shown in self._tree else edit.states[0][0]
         return added[0] if added else shown
 
-    def _drop_analyses(self, states: list[tuple[GameNode, _NodeState, _NodeState]]) -> None:
+    def _follow(self, states: list[tuple[GameNode, _NodeState, _NodeState]]) -> None:
         for node, before, after in states:
-            if any(before.properties.get(name) != after.properties.get(name) for name in _POSITION):
+            names = {*before.properties, *after.properties}
+            changed = {name for name in names if before.properties.get(name) != after.properties.get(name)}
+            if changed.intersection(_POSITION):
                 self._tree.position_changed(node)
+            if node is self._tree.root and changed.intersection(_RULES):
+                self._tree.read_rules()
 
     def _apply(self, states: list[tuple[GameNode, _NodeState, _NodeState]], back: bool) -> None:
         for node, before, after in states:

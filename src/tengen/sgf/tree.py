@@ -281,11 +281,10 @@ class GameTree:
         self.problems: list[str] = []
         if info.unknown_rules:
             self.problems.append(f"the rules RU[{info.unknown_rules[:40]}] are unknown: shown by {_STAND_IN}")
-            info = replace(info, rules=_STAND_IN)
-        self.rules = info.rules_or_guess
-        self.komi = info.komi_or_guess
+        self.rules, self.komi = _rules_and_komi(info)
         self.charset = charset
         self._nodes: dict[int, GameNode] = {}
+        self._illegal: list[GameNode] = []  # whose problem `check_moves` has found
         self._next_id = 0
         self._visited: dict[int, GameNode] = {}
         self.root = self._new_node(None, root)
@@ -391,6 +390,17 @@ class GameTree:
             changed.analysis = None
             changed.edits += 1
 
+    def read_rules(self) -> None:
+        """Take rules and komi from the root again, after an edit of it. Where they differ, moves are checked by the new
+        rules and all analyses are dropped."""
+        if (read := _rules_and_komi(self.info)) != (self.rules, self.komi):
+            self.rules, self.komi = read
+            hidden, self._illegal = self._illegal, []
+            for node in hidden:
+                node.problem = "" if node in self else node.problem
+            self.check_moves()
+            self.position_changed(self.root)
+
     def numbered(self) -> dict[int, int]:
         """The number of every node, by id, in the order of the text; as ids in a tree that is read from it."""
         return {node.id: number for number, node in enumerate(_subtree(self.root, lambda one: one.children))}
@@ -472,6 +482,7 @@ class GameTree:
                 except IllegalMove as error:
                     node.problem = str(error)
                     found[node.id] = node.problem
+                    self._illegal.append(node)
                     continue
                 if node.setup and moves:
                     found[node.id] = f"stones are set up after move {moves}: earlier captures are not counted"
@@ -564,6 +575,13 @@ def write_tree(tree: GameTree) -> bytes:
     """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another one."""
     coarse = sgf_grammar.make_coarse_game_tree(tree.root, lambda node: node.children, lambda node: node.properties)
     return bytes(sgf_grammar.serialise_game_tree(coarse))
+
+
+def _rules_and_komi(info: SgfInfo) -> tuple[str, float]:
+    """What the positions of a record are judged by; see `GameTree`."""
+    if info.unknown_rules:
+        info = replace(info, rules=_STAND_IN)
+    return info.rules_or_guess, info.komi_or_guess
 
 
 def _add_nodes(tree: GameTree, coarse: sgf_grammar.Coarse_game_tree) -> None:

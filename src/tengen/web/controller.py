@@ -159,7 +159,8 @@ class EngineController:
                 return
             self.review_progress = (0, len(positions))
             found = await asyncio.to_thread(search, positions)
-            if found is not None and not over.is_set():
+            unchanged = all(node.edits == edits[node] for node in line)
+            if found is not None and unchanged and not over.is_set():
                 session.review = found
         except TengenError as error:
             self._failed(str(error))

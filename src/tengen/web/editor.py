@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from itertools import count, product
 from string import ascii_uppercase
@@ -71,13 +72,49 @@ class Editor:
             self._session.tree.make_main(node)
         self._session.show_again(node)
 
+    def describe(self, texts: Mapping[str, str], rules: str, komi: float) -> None:
+        """Change the game information: texts of the root by their properties, and what the positions are judged by.
+
+        Raises TengenError for a result that cannot be read, a komi that contradicts it, and rules under which a move
+        of the game is illegal.
+        """
+        session, tree, root = self._session, self._session.tree, self._session.tree.root
+        replace(session.settings, rules=rules, komi=komi)  # checks the komi
+        shown = len(list(tree.walk()))
+        with session.history.edit(*dict.fromkeys((session.node, root))):
+            for name, text in texts.items():
+                root.set_text(name, text)
+            if rules != tree.rules:
+                root.set_text("RU", rules)
+            if komi != tree.komi:
+                root.set_text("KM", f"{komi:g}")
+            result = root.text("RE")
+            if result and tree.info.result.ending == "unknown" and "RE" in texts:
+                wrong = _("the result {text!r} cannot be read", text=result[:40])
+                raise TengenError(wrong + ": " + _("write it as B+3.5, W+R, W+T, Draw or Void"))
+            tree.read_rules()
+            if tree.komi != komi:
+                wrong = _("komi {komi:g} is not possible", komi=komi)
+                raise TengenError(wrong + ": " + _("the result is {result}", result=result))
+            if len(list(tree.walk())) < shown:
+                raise TengenError(_("a move of the game is illegal under these rules"))
+        session.read_info()
+        session.show_again(session.node)
+
     def undo(self) -> None:
         """Undo the last edit and show its place."""
-        self._session.show_again(self._session.history.undo())
+        self._undone(self._session.history.undo)
 
     def redo(self) -> None:
         """Make the last undone edit again and show its place."""
-        self._session.show_again(self._session.history.redo())
+        self._undone(self._session.history.redo)
+
+    def _undone(self, move: Callable[[], GameNode | None]) -> None:
+        before = self._session.tree.info
+        node = move()
+        if self._session.tree.info != before:
+            self._session.read_info()
+        self._session.show_again(node)
 
     def _set_up(self, stones: Mapping[int, int], to_play: int | None = None) -> None:
         """Set up stones here, in a node of their own where the shown one has a move or is followed by others."""

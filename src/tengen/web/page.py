@@ -24,6 +24,7 @@ from tengen.web.dialog import ask
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
+from tengen.web.game_info_dialog import GameInfoDialog
 from tengen.web.language import Language, _, current_language, use
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.new_game_dialog import NewGameDialog
@@ -89,6 +90,7 @@ class Page:
             "undo": lambda: self._edited(Editor.undo),
             "redo": lambda: self._edited(Editor.redo),
             "board": lambda: self._board.run_method("focus"),
+            "info": lambda: self._game_info.open(self.session),
             "shortcuts": lambda: self._shortcuts.open(),
         }
         self._build(settings, library)
@@ -164,6 +166,7 @@ class Page:
         self._new_game = NewGameDialog(settings, self._engines, self._opponents, self._start)
         self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
         self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
+        self._game_info = GameInfoDialog(self._describe)
         self._open = OpenDialog(self._files.open, self._files.open_kept, library)
         self._shortcuts = ShortcutsDialog()
         self._preferences_dialog = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
@@ -228,7 +231,7 @@ class Page:
                 )
                 self._teaching.build()
                 self._review = ReviewPanel(self._go)
-                self._history = HistoryPanel(self._go, self._commented, self._toggle_edit)
+                self._history = HistoryPanel(self._go, self._commented, self._toggle_edit, self._actions["info"])
         keyboard = ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         keyboard.on("key", js_handler=KEEPS_STILL)
         ui.timer(POLL_SECONDS, self._poll)
@@ -459,6 +462,10 @@ class Page:
 
     def _commented(self, node: GameNode, comment: str) -> None:
         Editor(self.session).comment(comment, node)
+
+    def _describe(self, texts: dict[str, str], rules: str, komi: float) -> None:
+        Editor(self.session).describe(texts, rules, komi)
+        self._changed()
 
     # Playing, analyzing and editing one game
 

@@ -167,7 +167,9 @@ class HistoryPanel:
     """The tree of variations, and the comment on the shown position: while the comment has the focus, on the position
     that was shown when it got it, since an engine may answer meanwhile."""
 
-    def __init__(self, on_go: EventHandler, on_comment: Callable[[GameNode, str], None], on_edit: Action) -> None:
+    def __init__(
+        self, on_go: EventHandler, on_comment: Callable[[GameNode, str], None], on_edit: Action, on_info: Action
+    ) -> None:
         self._on_comment = on_comment
         self._node: GameNode | None = None
         self._written: GameNode | None = None  # whose comment has the focus
@@ -177,8 +179,10 @@ class HistoryPanel:
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
                 ui.label(_("Variations")).classes("tg-heading tg-grow")
+                info = ui.button(_("Game info"), on_click=on_info, color=None).tooltip(KEYS["i"].tip)
                 self._edit = ui.button(_("Edit"), on_click=on_edit, color=None)
-                self._edit.props("flat dense no-caps data-testid=edit").classes("tg-link")
+                for made, name in ((info, "game-info"), (self._edit, "edit")):
+                    made.props(f"flat dense no-caps data-testid={name}").classes("tg-link")
             self._tree = TreeElement(on_go).props("data-testid=tree")
             self._comment = (
                 ui.textarea(placeholder=_("Comment"), on_change=self._commented)

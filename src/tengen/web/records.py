@@ -46,13 +46,7 @@ def open_record(data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, 
     follows = _("what follows is not shown, but saved")
     problems = [f"{problem}; {follows}" if problem in hidden else problem for problem in problems]
     session = GameSession(settings, tree=tree)
-    info = tree.info
-    session.record_names = info.black or _("Black"), info.white or _("White")
-    komi = _("komi {komi:g}", komi=settings.komi)
-    session.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
-    if info.result.ending != "unknown":
-        session.settle(str(info.result), tree.line(tree.root)[-1])
-        session.ended_here = False
+    session.read_info()
     session.seek(_first_shown(tree))
     return session, problems
 

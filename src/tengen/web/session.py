@@ -80,6 +80,22 @@ class GameSession:
 
     # Records
 
+    def read_info(self) -> None:
+        """Take the names, rules, komi and result of the record, which was opened, or in which they were edited."""
+        info = self.tree.info
+        if (self.tree.rules, self.tree.komi) != (self.settings.rules, self.settings.komi):
+            self.settings = replace(self.settings, rules=self.tree.rules, komi=self.tree.komi)
+            self.review = None
+        self.record_names = info.black or _("Black"), info.white or _("White")
+        komi = _("komi {komi:g}", komi=self.tree.komi)
+        self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
+        if info.result != read_result(self.result):
+            known = info.result.ending != "unknown"
+            self.settle(str(info.result) if known else "", self.ended_at or self.tree.line(self.tree.root)[-1])
+            self.ended_here = False
+            if not known:
+                self.ended_at = None
+
     def to_sgf(self) -> bytes:
         """The game as SGF with all variations and comments. Properties that were not changed stay as they were."""
         return write_tree(self.tree)

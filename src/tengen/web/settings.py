@@ -39,7 +39,7 @@ class AnalysisSettings:
         for visits in (self.visits, self.review_visits):
             if not 1 <= visits <= MAX_VISITS:
                 wrong = _("{n:,} visits are out of range", n=visits)
-                raise TengenError(wrong + ": " + _("choose {low} to {high}", low=1, high=f"{MAX_VISITS:,}"))
+                raise TengenError(wrong + ": " + _("choose {low} to {high}", low=1, high=format(MAX_VISITS, ",")))
 
 
 @dataclass(frozen=True)

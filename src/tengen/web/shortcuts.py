@@ -47,6 +47,7 @@ KEYS: dict[str, Shortcut] = {
         Shortcut("m", "M", N_("Next mistake of a review"), lambda session: session.to_mistake(True)),
         Shortcut("Shift+m", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
         Shortcut("a", "A", N_("Analysis on or off"), "analysis"),
+        Shortcut("i", "I", N_("Players, rules, komi and result of the game"), "info"),
         Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo"),
         Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo"),
         Shortcut("b", "B", N_("To the board: arrow keys move a cursor, Enter plays, Esc leaves"), "board"),

@@ -1,0 +1,73 @@
+"""The dialog of the game information of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nicegui import ui
+
+from tengen.errors import TengenError
+from tengen.web.dialog import dialog_buttons, titled_dialog
+from tengen.web.language import N_, _, translated
+from tengen.web.new_game_dialog import RULE_NAMES
+from tengen.web.session import GameSession
+from tengen.web.settings import Mode
+
+TEXTS = {
+    "PB": N_("Black"),
+    "BR": N_("Black's rank"),
+    "PW": N_("White"),
+    "WR": N_("White's rank"),
+    "EV": N_("Event"),
+    "PC": N_("Place"),
+    "DT": N_("Date"),
+    "RE": N_("Result"),
+}
+MAX_TEXT = 500
+
+
+class GameInfoDialog:
+    """Shows what a record says of its game, and calls `on_change` with the texts that a person has changed, by their
+    properties, the rules and the komi. The dialog stays open where that raises TengenError."""
+
+    def __init__(self, on_change: Callable[[dict[str, str], str, float], None]) -> None:
+        self._on_change, self._shown = on_change, dict.fromkeys(TEXTS, "")
+        with titled_dialog(_("Game info"), "game-info-dialog") as self._dialog:
+            with ui.element("div").classes("tg-pair"):
+                self._texts = {name: self._text(name, _(label)) for name, label in TEXTS.items()}
+                self._texts["RE"].props["placeholder"] = "B+3.5, W+R"
+                self._rules = ui.select({}, label=_("Rules")).props("outlined dense options-dense")
+                self._komi = ui.number(label=_("Komi"), step=0.5, format="%.1f").props("outlined dense")
+                self._komi.props("data-testid=info-komi")
+            self._texts["GC"] = self._text("GC", _("About the game")).classes("w-full").props("type=textarea autogrow")
+            self._fixed = ui.label(_("Rules, komi and result are those of the game in progress.")).classes("tg-note")
+            with dialog_buttons(self._dialog):
+                ui.button(_("Apply"), on_click=self._apply).props("unelevated no-caps data-testid=apply-info")
+
+    def _text(self, name: str, label: str) -> ui.input:
+        return ui.input(label=label).props(f"outlined dense maxlength={MAX_TEXT} data-testid=info-{name}")
+
+    def open(self, session: GameSession) -> None:
+        """Show the game information of a session."""
+        tree, plays = session.tree, session.mode is not Mode.ANALYZE
+        self._shown = {name: tree.root.text(name) for name in self._texts}
+        for name, field in self._texts.items():
+            field.set_value(self._shown[name])
+        self._rules.set_options({tree.rules: tree.rules, **translated(RULE_NAMES)}, value=tree.rules)
+        self._komi.set_value(tree.komi)
+        for fixed in (self._texts["RE"], self._rules, self._komi):
+            fixed.set_enabled(not plays)
+        self._fixed.set_visibility(plays)
+        self._dialog.open()
+
+    def _apply(self) -> None:
+        texts = {name: str(field.value or "").strip() for name, field in self._texts.items()}
+        changed = {name: text for name, text in texts.items() if text != self._shown[name].strip()}
+        try:
+            if self._komi.value is None:
+                raise TengenError(_("komi is missing: enter a whole or half number such as 7.5"))
+            self._on_change(changed, str(self._rules.value), float(self._komi.value))
+        except TengenError as error:
+            ui.notify(str(error), position="top")
+            return
+        self._dialog.close()
