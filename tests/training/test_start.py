@@ -231,7 +231,7 @@ def test_a_run_goes_on_when_its_start_is_gone(
 
 
 def test_a_network_says_what_its_start_learnt(
-    settings: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    settings: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of a file, of a folder, and of one of an earlier version; `evaluate` judges it on what none of them learnt."""
     stores = {"first": range(40), "second": range(40, 80)}
@@ -256,7 +256,9 @@ def test_a_network_says_what_its_start_learnt(
     assert entries(run("of-folder", "second", 0.5, parent.parents[1])) == entries(child)
     (parent.parents[1] / LEARNT).unlink()
     assert entries(run("of-old", "second", 0.5, parent.parents[1])) == entries(child)
-    grandchild = run("grandchild", "first", 0.5, child)
+    assert "the start has learnt" not in caplog.text
+    grandchild = run("grandchild", "first", 0.5, child)  # it holds out half, its first network a quarter
+    assert "the start has learnt from about 67% of the games of" in caplog.text
     assert entries(grandchild) == [("first", 0.5), *entries(child)]
     for path, store, fraction, said in (
         (child, "first", 0.25, ["a network that it began with learnt from about"]),

@@ -145,6 +145,18 @@ def warn_of_learnt_games(learnt: Store, rows: Ints, judged: Store, judged_rows: 
         )
 
 
+def warn_of_games_of_start(learnt: Sequence[Mapping[str, Any]], judged: Store, judged_rows: Ints) -> None:
+    """Log a warning where games that validate are among those of the networks that a run begins with, `learnt` as of
+    `learnt_games`."""
+    share = max((share_learnt(games, judged.hashes[judged_rows]) for games in learnt), default=0.0)
+    if share:
+        _logger.warning(
+            "warning: the start has learnt from about %s of the games of %s that validate: it predicts them better "
+            "than games that it does not know; choose a validation_store with other games",
+            *(f"{share:.0%}", judged.path),
+        )
+
+
 def games_key(store: Store, rows: Ints) -> str:
     """Identifies games `rows` of `store`, their order and whose moves are learned: their number and a checksum."""
     checksum = zlib.crc32(store.hashes[rows].tobytes())

@@ -53,6 +53,7 @@ from tengen.training.card import (
     make_card,
     metric_entries,
     provenance,
+    warn_of_games_of_start,
     warn_of_learnt_games,
 )
 from tengen.training.config import LossWeights, OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
@@ -230,9 +231,11 @@ def train(
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
     check_metric(run.training.schedule, _figures(network, samplers.validation))
+    learnt, judged = samplers.train, samplers.validation
     if run.data.validation_store is not None:
-        learnt, judged = samplers.train, samplers.validation
         warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
+    if origin is not None:
+        warn_of_games_of_start(origin.games, judged.store, judged.game_rows)
     sizes = board_sizes(samplers.train.store, samplers.train.game_rows)
     learned = sorted({*sizes, *(origin.sizes_of(network) if origin else [])})
     run = with_facts(run, samplers.train, learned, local)
