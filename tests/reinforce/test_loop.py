@@ -231,6 +231,8 @@ def test_the_recipe_of_the_package_is_one() -> None:
         ({"temperature": 0}, "temperature"),
         ({"learn": {"baseline": "guess"}}, "baseline"),
         ({"pool": {"evry": 3}}, "evry"),
+        ({"game": {"rules": "house"}}, "unknown rules"),
+        ({"game": {"rules": "japanese"}}, "area rules"),
     ],
 )
 def test_recipes_that_cannot_work_are_refused(change: dict[str, object], reason: str) -> None:

@@ -549,6 +549,7 @@ def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Pa
         ("learn.records={store: nowhere}", "nowhere is no game store"),
         ("games_at_once=100000000", "are free: give games_at_once"),
         ("game.rules=nonsense", "unknown rules 'nonsense'"),
+        ("game.rules=korean", "choose area rules"),
         ("search.full={policy_temperature: 1.3}", "settings that share a tree must agree"),
         ("search.visits=1", "give 2 or more"),
     ],

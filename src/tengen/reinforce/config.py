@@ -5,14 +5,23 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
-from tengen.training.config import OptimizerConfig, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
+from tengen.training.config import (
+    AreaRules,
+    OptimizerConfig,
+    Positive,
+    Recipe,
+    ScheduleConfig,
+    Strict,
+    TrainerConfig,
+    key,
+)
 
 
 class GameConfig(Strict):
     """What is played, as in `tengen.match.game.Conditions`."""
 
     size: int = key(9, "board size", ge=MIN_SIZE, le=MAX_SIZE)
-    rules: str = key("tromp-taylor", "rule set")
+    rules: AreaRules = key("tromp-taylor", "rule set, with area scoring")
     komi: float = key(7.5, "komi in points", ge=-400, le=400, multiple_of=0.5)
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
     settle: bool = key(True, "a game ends when every point is pass-alive")

@@ -6,7 +6,6 @@ from tengen import _native
 from tengen.errors import RecipeError
 from tengen.machine import available_memory
 from tengen.match.game import Conditions
-from tengen.rules import Rules
 from tengen.selfplay.anchors import check_networks
 from tengen.selfplay.config import SearchConfig, SelfPlayConfig
 from tengen.selfplay.generate import play_params, tree_bytes
@@ -56,7 +55,6 @@ def _check_rating(config: SelfPlayConfig) -> None:
 def _check_playing(config: SelfPlayConfig) -> None:
     """Settings that stages may change."""
     _check_visits(config.search)
-    Rules.parse(config.game.rules)
     _check_search(config)
     _check_memory(config, config.game.edge)
 

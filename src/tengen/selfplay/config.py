@@ -10,6 +10,7 @@ from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.errors import RecipeError, unknown_name
 from tengen.training.config import (
+    AreaRules,
     CardFacts,
     Fraction,
     PlaceConfig,
@@ -45,7 +46,7 @@ class GameConfig(Strict):
     """What is played."""
 
     sizes: dict[int, float] = key({7: 1.0}, f"share of each board size, {MIN_SIZE} to {MAX_SIZE}")
-    rules: str = key("tromp-taylor", "rule set")
+    rules: AreaRules = key("tromp-taylor", "rule set, with area scoring")
     komi: KomiConfig = key(KomiConfig(), "")
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
     settle: bool = key(True, "a game ends when every point is pass-alive, and a side passes only then")

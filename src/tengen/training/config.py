@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from tengen.disk import file_name
+from tengen.rules import Rules
 
 FileName = Annotated[str, AfterValidator(file_name)]
 DEFAULT_FRACTION = 0.02
@@ -18,6 +19,19 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["auto", "bf16", "f32"]
 Device = Literal["auto", "cpu", "cuda"]
 ValueLoss = Literal["auto", "mse", "bce"]
+
+
+def _area_rules(text: str) -> str:
+    if Rules.parse(text).scoring == "territory":
+        raise ValueError(
+            f"under {text} rules players agree on the dead stones after their passes, which no game of a network with "
+            "itself does; choose area rules such as chinese, tromp-taylor or aga"
+        )
+    return text
+
+
+AreaRules = Annotated[str, AfterValidator(_area_rules)]
+"""A rule set that a network can learn from games with itself."""
 
 
 class Strict(BaseModel):
