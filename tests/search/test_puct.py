@@ -392,3 +392,14 @@ def test_the_network_judges_a_game_under_territory_rules_that_ended_by_passes(se
         passes = search.stats()
         value = passes.value[passes.point == 36][0] * (1 if game.to_play == 0 else -1)
         assert (value == pytest.approx(0.25, abs=1e-3)) == judged
+
+
+@pytest.mark.parametrize("selection", ["uct", "rave"])
+def test_playouts_judge_a_game_under_territory_rules_that_ended_by_passes(selection: str) -> None:
+    """White's stone is dead, and Black far ahead; a count without agreement gives him a single point."""
+    rows = [". . . . X X X O ."] * 9
+    rows[4], rows[6] = ". . . . X . X O .", ". . O . X X X O ."
+    game = Game.from_diagram("\n".join(rows), rules="japanese", komi=0.5, to_play=1).play("pass")
+    params: dict[str, object] = {"selection": selection, "priors": "uniform", "playout_weight": 1.0, "playouts": 1}
+    moves = searched(game, UniformEvaluator(), 1000, **params).stats()
+    assert moves.value[moves.point == 81][0] > 0
