@@ -244,6 +244,12 @@ def test_positions_are_those_of_the_moves_on_the_way() -> None:
         ("", BLACK),
         ("HA[2]", BLACK),
         ("HA[2]PL[W]", WHITE),
+        ("AB[cc][gg]PL[black]", BLACK),
+        ("AB[cc][gg]PL[1]", BLACK),
+        ("AB[cc]AW[gg]PL[2]", WHITE),
+        ("AB[cc][gg]PL[]", WHITE),
+        ("AB[cc][gg]PL[?]", WHITE),
+        ("AB[cc];PL[W];PL[]", WHITE),
     ],
 )
 def test_white_begins_after_a_handicap_where_nothing_says_otherwise(text: str, turn: int) -> None:

@@ -98,6 +98,29 @@ def test_chinese_counting_by_stones_is_doubled() -> None:
     assert abs(info.result.score) == 2 * float(written[2:])
 
 
+def test_names_are_one_line_and_only_comments_have_more() -> None:
+    """SGF's SimpleText: a line break is a space, an escaped one nothing; sgfmill's own properties are the check."""
+    data = b"(;SZ[9]PB[Cho\r\nChikun]PW[Lee \\\nChangho]EV[a\n\nb]PC[x\ty]GC[two\nlines];B[ee])"
+    _, info = read_game(data)
+    root = sgfmill_sgf.Sgf_game.from_bytes(data).get_root()
+    assert (info.black, info.white, info.event, info.place, info.comment) == tuple(
+        root.get(name) for name in ("PB", "PW", "EV", "PC", "GC")
+    )
+    assert (info.black, info.white, info.comment) == ("Cho Chikun", "Lee Changho", "two\nlines")
+    tree = read_tree(data)
+    tree.info = replace(tree.info, place="z")
+    assert b"PB[Cho\r\nChikun]" in write_tree(tree), "only what differs is written"
+
+
+@pytest.mark.parametrize("extra", [b"AB[]", b"AW[]AE[]", b"AB[][cc]", b"AE[ ]"])
+def test_a_setup_of_nothing_is_none(extra: bytes) -> None:
+    data = b"(;SZ[9]" + extra + b";B[ee];W[dd])"
+    (game, _), tree = read_game(data), read_tree(data)
+    assert game.setup_stones == [(0, 20)] * (b"cc" in extra)
+    assert len(game.moves) == 2 and tree.problems == [] and len(tree.line(tree.root)) == 3
+    assert read_tree(write_tree(tree)).root.properties == tree.root.properties, "the record keeps what it says"
+
+
 def test_broken_utf8_keeps_what_can_be_read() -> None:
     _, info = read_game(GAMES / "fox-broken-utf8.sgf")
     assert "\ufffd" in info.black + info.white
@@ -333,6 +356,13 @@ def test_write_game_says_all() -> None:
         ("W+1/2", False, Result(1)),
         ("B+2 3/4", False, Result(0)),
         ("B+2又3/4", False, Result(0)),
+        ("B+3½", False, Result(0, 3.5, "count")),
+        ("W+½", False, Result(1, -0.5, "count")),
+        ("White wins by 3.5 (result confirmed)", False, Result(1, -3.5, "count")),
+        ("W+3.5 (overtime)", False, Result(1, -3.5, "count")),
+        ("W+R (short of time)", False, Result(1, None, "resign")),
+        ("B+R?", False, Result(0, None, "resign")),
+        ("W+Res.", False, Result(1, None, "resign")),
         (f"B+{'9' * 1000}", False, Result(0)),
         (f"黑胜1/{'9' * 5000}子", False, Result(0)),
         (f"黑胜{'9' * 400}/{'9' * 400}子", False, Result(0)),
@@ -373,6 +403,7 @@ def test_ranks_have_an_order() -> None:
         *[("", (None, False)), ("x", (None, False)), ("6.1", (None, False)), ("99999", (None, False))],
         *[("3 3/4", (None, False)), ("黑贴3又3/4", (None, False)), ("黑贴3又3/4子", (7.5, True))],
         *[("贴3.75子", (7.5, True)), ("7.5子", (None, False)), ("0子", (0.0, True)), ("6.5 (3/4)", (6.5, False))],
+        *[("6½", (6.5, False)), ("-5 ½", (-5.5, False)), ("½", (0.5, False))],
         *[(".5", (0.5, False)), ("6目半", (6.5, False)), ("6집반", (6.5, False)), ("半目", (0.5, False))],
     ],
 )
@@ -417,6 +448,8 @@ def test_dates_rules_and_charsets() -> None:
     assert date("2016年7月") == datetime.date(2016, 7, 1)
     assert date("1970-01-01") is None
     assert date("2016-13-45") is None
+    assert date("20160710") == date("20160710T093000") == datetime.date(2016, 7, 10)
+    assert date("2016 12:00") == datetime.date(2016, 1, 1)
     assert rules("Japanese") == "japanese"
     assert rules("ko=simple,scoring=area,suicide=false,bonus=none") != ""
     assert rules("ko=never") == ""

@@ -184,6 +184,19 @@ def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
         assert sorted(found) == ["x/a 0", "y/a 0", "y/a 1", "z/a-2 0", "z/a-2-2 0"]
 
 
+def test_a_hash_in_the_name_of_a_file_or_folder_is_no_number_of_a_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "x#"
+    folder.mkdir()
+    (folder / "a#7.sgf").write_bytes(b"(;SZ[7];B[dd])(;SZ[7];B[ee])")
+    (folder / "b#7.sgf").write_bytes(b"no game")
+    command = ["review", str(tmp_path), "--visits", "2", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    assert main([*command, "--format", "json"]) == 2
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a-7-2-review.json", "a-7-review.json"]
+    assert "b-7: no game tree" in capsys.readouterr().err
+
+
 def test_a_review_is_left_out_only_where_record_and_settings_are_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,6 +282,27 @@ def test_the_positions_of_a_line_are_those_of_its_nodes_with_each_move_played_on
     assert [(str(game), game.moves) for _, game in found] == [(str(game), game.moves) for game in alone]
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (b"HA[2];AB[cc][ee];W[dd];B[ed]", 1),  # as the Fox server writes a handicap
+        (b"AB[cc];C[x];AB[ee]PL[W];C[y];W[dd]", 2),
+        (b"AB[cc][ee];W[dd];AB[ff];B[ed]", 0),
+        (b";AB[cc][ee]W[dd];B[ed]", 0),
+        (b"AB[cc];AB[dd];AB[ee]", 0),
+    ],
+)
+def test_a_game_begins_with_its_last_stones_before_the_first_move(text: bytes, first: int, queue: SearchQueue) -> None:
+    """An empty board before the stones of a handicap is no position of the game; diagrams without moves are all."""
+    tree = read_tree(b"(;SZ[7]KM[0.5]RU[chinese]" + text + b")")
+    line = tree.line(tree.root)
+    found = reviewed(tree, queue, 2)
+    assert list(found.nodes) == line[first:]
+    assert [move.node for move in found.moves] == [node for node in line if node.move]
+    annotate(found)
+    assert [bool(node.properties.get("V")) for node in line] == [place >= first for place in range(len(line))]
+
+
 def test_a_game_that_goes_on_after_two_passes_is_reviewed_as_a_whole(queue: SearchQueue) -> None:
     tree = read_tree(b"(;GM[1]FF[4]SZ[7]KM[7]RU[Chinese];B[ee];W[];B[];W[cc];B[dd];W[dc];B[cd])")
     found = reviewed(tree, queue, 4)
@@ -283,6 +317,26 @@ def test_a_player_whose_name_begins_with_an_underscore_is_in_the_legend(queue: S
     tree = read_tree(b"(;SZ[7]KM[9]PB[_ann]PW[Bo];B[dd];W[de])")
     page = write_review(tmp_path / "a.html", reviewed(tree, queue, 2)).read_text()
     assert "_ann" in page[page.index("Loss of each move") :].partition("</svg>")[0]
+
+
+def test_the_page_of_a_game_without_moves_has_the_unit_of_the_network(queue: SearchQueue, tmp_path: Path) -> None:
+    """A network that knows the score, but no move that lost a part of it."""
+    page = write_review(tmp_path / "a.html", reviewed(read_tree(b"(;SZ[7]KM[9])"), queue, 2)).read_text()
+    assert "below 1.5 points" in page and "of winrate" not in page
+    assert "Loss of each move" not in page
+    plots = [figure for figure in page.split("<figure>") if "Black's" in figure]
+    points = [re.findall(r'<use [^>]*stroke: var\(--ink\)"/>', figure) for figure in plots]  # ticks have a width
+    assert [len(one) for one in points] == [1, 1]
+
+
+def test_the_page_counts_moves_in_whole_numbers(queue: SearchQueue, tmp_path: Path) -> None:
+    found = reviewed(read_tree(b"(;SZ[7]KM[9];B[dd];W[aa])"), queue, 4)
+    assert Summary.of(found.of(1)).bad == 1  # type: ignore[union-attr]
+    page = write_review(tmp_path / "a.html", found).read_text()
+    assert "1 move lost 3 points or more" in page and "0 moves lost" in page
+    winrate = next(figure for figure in page.split("<figure>") if "Black's winrate" in figure)
+    percents = [str(number) for number in range(0, 101, 20)]
+    assert sorted(re.findall(r">([0-9.]+)</text>", winrate)) == sorted(["0", "1", "2", *percents])
 
 
 def test_a_tree_of_a_played_game(queue: SearchQueue) -> None:

@@ -24,7 +24,7 @@ from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
 from tengen.cli.nets import find_file, warn_of_boards
-from tengen.data.sources import SourceProblem, Sources
+from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.disk import write_whole
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
@@ -157,7 +157,9 @@ def _games(sources: Sources, is_other: Callable[[str, bytes], bool]) -> Iterator
     """
     used: set[str] = set()
     for tree in sources.trees():
-        base, _, number = tree.place.partition("#")
+        base, number = tree.place, ""
+        if isinstance(tree, Tree):
+            base, _, number = tree.place.rpartition("#")
         stem = re.sub(r"[^\w.+-]+", "-", PurePath(base).stem).strip("-").encode()[:_MAX_STEM].decode(errors="ignore")
         own = f"{stem or 'game'}-{number}" if number not in ("", "1") else stem or "game"
         text = _problem(tree) if isinstance(tree, SourceProblem) else tree.data

@@ -134,15 +134,18 @@ class GameReview:
 def positions_of(tree: GameTree, line: Sequence[GameNode] | None = None) -> list[tuple[GameNode, Game]]:
     """The positions to review: those of the main line, or another line from the root, up to the end of the game.
 
+    A game begins with the last stones that are set up before its first move: what is before them is no position of it.
     An end after which stones were played was none, and its position is that of the resumed game. Raises SgfError where
     a move is illegal.
     """
     nodes = tree.line(tree.root) if line is None else line
+    first_move = next((place for place, node in enumerate(nodes) if node.move is not None), 0)
+    begin = max((place for place, node in enumerate(nodes[:first_move]) if node.setup), default=0)
     last_stone = max((place for place, node in enumerate(nodes) if node.point not in (None, tree.size**2)), default=0)
     return [
         (node, resumed(game) if game.is_over else game.copy())
         for place, (node, game) in enumerate(zip(nodes, tree.positions(nodes), strict=True))
-        if not game.is_over or place < last_stone
+        if place >= begin and (not game.is_over or place < last_stone)
     ]
 
 

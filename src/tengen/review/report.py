@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from tengen.coords import to_gtp
 from tengen.disk import json_text, write_text
@@ -121,12 +122,17 @@ def _tile(review: GameReview, color: int, name: str) -> Tile:
     found = Summary.of(review.of(color))
     if found is None:
         return Tile(name, "no move")
-    return Tile(name, found.loss_text, f"mean loss a move; {found.bad} moves lost {_bound(review, BAD)} or more")
+    bad = f"{found.bad} move{'' if found.bad == 1 else 's'} lost {_bound(review, BAD)} or more"
+    return Tile(name, found.loss_text, f"mean loss a move; {bad}")
+
+
+def _score_is_unknown(review: GameReview) -> bool:
+    return all(node.analysis is None or node.analysis.score_lead is None for node in review.nodes)
 
 
 def _bound(review: GameReview, grade: int) -> str:
     """The least loss of a grade: `3 points`, or `10% of winrate` where the engine knows no score."""
-    if all(move.loss is None for move in review.moves):
+    if _score_is_unknown(review):
         return f"{WINRATE_LOSSES[grade - 1]:.0%} of winrate"
     return f"{LOSSES[grade - 1]:g} points"
 
@@ -145,29 +151,37 @@ def _rows(review: GameReview, color: int, name: str) -> list[list[str]]:
 def _plots(review: GameReview, names: Sequence[str]) -> list[Any]:
     numbers = [node.move_number for node in review.nodes]
     found = [node.analysis for node in review.nodes if node.analysis is not None]
+    marker = "o" if len(found) == 1 else ""  # a line needs two points
 
     def winrate(axes: Axes) -> None:
-        axes.plot(numbers, [100 * each.winrate for each in found], color=INK, linewidth=1.6)
+        axes.plot(numbers, [100 * each.winrate for each in found], color=INK, linewidth=1.6, marker=marker)
         axes.axhline(50, color=INK, linewidth=0.6)
         axes.set_ylim(0, 100)
-        axes.set_ylabel("percent")
+        _set_units(axes, "percent")
 
     def lead(axes: Axes) -> None:
-        axes.plot(numbers, [each.score_lead or 0.0 for each in found], color=INK, linewidth=1.6)
+        axes.plot(numbers, [each.score_lead or 0.0 for each in found], color=INK, linewidth=1.6, marker=marker)
         axes.axhline(0, color=INK, linewidth=0.6)
-        axes.set_ylabel("points")
+        _set_units(axes, "points")
 
     def losses(axes: Axes) -> None:
         for color, shade in enumerate((ACCENT, SECOND)):
             moves = review.of(color)
             label = f"\u200b{names[color]}"  # matplotlib leaves out a label that begins with _
             axes.bar([move.number for move in moves], [move.cost for move in moves], 0.9, color=shade, label=label)
-        axes.set_ylabel("percent of winrate" if all(move.loss is None for move in review.moves) else "points")
+        _set_units(axes, "percent of winrate" if _score_is_unknown(review) else "points")
 
-    drawn: list[tuple[str, Callable[[Axes], None]]] = [("Black's winrate", winrate), ("Loss of each move", losses)]
-    if all(each.score_lead is not None for each in found):
-        drawn.insert(1, ("Black's lead", lead))
-    return [plot(title, "move", draw, size=(5.4, 2.8), bottom=0.17) for title, draw in drawn]
+    plots: list[tuple[str, Callable[[Axes], None]]] = [("Black's winrate", winrate)]
+    if not _score_is_unknown(review):
+        plots.append(("Black's lead", lead))
+    if review.moves:
+        plots.append(("Loss of each move", losses))
+    return [plot(title, "move", draw, size=(5.4, 2.8), bottom=0.17) for title, draw in plots]
+
+
+def _set_units(axes: Axes, text: str) -> None:
+    axes.set_ylabel(text)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))  # moves
 
 
 def _mistake(move: ReviewedMove) -> list[str]:

@@ -78,7 +78,8 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
     """Read the game information of a root node, with the quirks of servers. Impossible values stay unknown."""
 
     def text(name: str) -> str:
-        return text_of(root, name, charset).strip()
+        found = text_of(root, name, charset).strip()
+        return found if name == "GC" else found.replace("\n", " ")  # all others are SGF's SimpleText
 
     application = text("AP")
     komi, zi = values.komi(text("KM"), points=application.partition(":")[0] == APPLICATION)

@@ -24,6 +24,7 @@ Moves = npt.NDArray[np.uint16]
 SMALL_NAMES = "no moves, but properties with names in small letters"
 
 _WHITE_BIT = 15
+_PLAYERS = {b"B": 0, b"1": 0, b"W": 1, b"2": 1}
 # Missing handicap stones are placed on the corner points. Servers place more than four stones differently.
 _MAX_MISSING_STONES = 4
 
@@ -112,9 +113,12 @@ def first_player(stones: dict[int, int], to_play: int | None) -> int:
 
 
 def setup_points(node: Properties, name: str, size: int) -> list[int]:
-    """The points of a setup property: single points and rectangles `dd:ff`. Raises SgfProblem."""
+    """The points of a setup property: single points and rectangles `dd:ff`. Raises SgfProblem.
+
+    An empty value, as in `AB[]`, is no point.
+    """
     points: list[int] = []
-    for value in node.get(name, ()):
+    for value in filter(bytes.strip, node.get(name, ())):
         corner, _, other = value.partition(b":")
         ends = [point_of(end, size) for end in (corner, other or corner)]
         if size * size in ends:
@@ -127,8 +131,8 @@ def setup_points(node: Properties, name: str, size: int) -> list[int]:
 
 
 def player(node: Properties, otherwise: int | None = None) -> int | None:
-    """The color to play that a node gives (PL)."""
-    return int(node["PL"][0].strip()[:1].upper() == b"W") if "PL" in node else otherwise
+    """The color to play that a node gives (PL): a word, or 1 and 2 as in old records."""
+    return _PLAYERS.get(node["PL"][0].strip()[:1].upper(), otherwise) if "PL" in node else otherwise
 
 
 def move_of(node: Properties, size: int) -> tuple[int, int] | None:

@@ -134,7 +134,7 @@ def rank_strength(name: str) -> int:
     return {"k": -number, "d": number, "p": 10 + number}[name[-1]]
 
 
-_DATE = re.compile(r"(\d{4})(?:\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2}))?)?")
+_DATE = re.compile(r"(\d{4})(?:(\d\d)(\d\d)|\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2}))?)?")
 
 
 def date(text: str) -> datetime.date | None:
@@ -146,7 +146,7 @@ def date(text: str) -> datetime.date | None:
     if not found:
         return None
     try:
-        day = datetime.date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
+        day = datetime.date(int(found[1]), int(found[2] or found[4] or 1), int(found[3] or found[5] or 1))
     except ValueError:
         return None
     return None if day == datetime.date(1970, 1, 1) else day
@@ -186,8 +186,8 @@ def unknown_rules(text: str) -> str:
 _MAX_KOMI = 1 << 20  # a game keeps its komi as float32, which has every half point up to it
 _ZI_KOMI = (2.75, 3.25, 3.75)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
-_AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반]")
-_HALF = re.compile(r"(?<![目집])[半반]\s*[目집]")
+_AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반½]")
+_HALF = re.compile(r"(?<![目집])[半반]\s*[目집]|½")
 _STONES = re.compile(r"(\d+(?:[.,]\d+)?)?又?(?:(\d+)/(\d+))?子")
 _FRACTION = re.compile(r"\D*(?:\d+(?:\s+|\s*又\s*))?\d+\s*/\s*\d")
 
@@ -226,7 +226,7 @@ def _stones(text: str) -> float | None:
 
 
 def _points(text: str) -> float | None:
-    """The first number of a text; also reads `6目半` (6.5) and `半目` (0.5).
+    """The first number of a text; also reads `6目半` and `6½` (6.5), `半目` and `½` (0.5).
 
     None for a fraction such as `3 3/4`: whether it counts points or stones is unknown.
     """
@@ -244,10 +244,11 @@ _WINS_IN_WORDS = re.compile(
     r"\s*(black|white|黑|黒|白|흑|백)\S*?\s*(.*(?:win|won|胜|勝|승).*)", re.IGNORECASE | re.DOTALL
 )
 _LOSES_IN_WORDS = re.compile(r"\s*(黑|黒|白)\S*?(.*[负負].*)", re.DOTALL)
-_ENDINGS = (
-    ("time", ("t", "time", "超时", "超時", "时间", "時間", "시간")),
-    ("forfeit", ("f", "forf")),  # also Forfeit
-    ("resign", ("r", "resign", "res", "resignation", "中盘", "中盤", "认输", "불계", "中押")),
+_FIRST_WORD = re.compile(r"\W*(\w*)")
+_ENDINGS = (  # the first word, else a part of a text that does not begin with a margin
+    ("time", ("t",), ("time", "超时", "超時", "时间", "時間", "시간")),
+    ("forfeit", ("f",), ("forf",)),  # also Forfeit
+    ("resign", ("r", "res"), ("resign", "中盘", "中盤", "认输", "불계", "中押")),
 )
 _NOTHING = ("", "?", "unknown", "unfinished", "未知")
 
@@ -277,9 +278,12 @@ def result(text: str, zi: bool = False) -> Result:
 
 def _won(winner: int, how: str, zi: bool) -> Result:
     words = how.strip().lower()
-    for ending, marks in _ENDINGS:
-        if words in marks or any(len(mark) > 1 and mark in words for mark in marks):
-            return Result(winner, None, ending)
+    first = _FIRST_WORD.match(words)[1]  # type: ignore[index]  # matches the empty text too
+    ending = next((ending for ending, letters, _ in _ENDINGS if first in letters), "")
+    if not ending and not first[:1].isdecimal():
+        ending = next((ending for ending, _, parts in _ENDINGS if any(part in words for part in parts)), "")
+    if ending:
+        return Result(winner, None, ending)
     margin = _margin(words, zi)
     if margin is None:
         return Result(winner)
