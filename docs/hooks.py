@@ -287,7 +287,7 @@ def _command_section(name: str, function: Callable[..., object]) -> str:
 
 def _word(argument: Any) -> str:
     """An argument as a usage line writes it."""
-    word = (argument.metavar or argument.name).upper() + ("..." if argument.nargs == -1 else "")
+    word = (argument.metavar or argument.name).upper().removesuffix("...") + "..." * (argument.nargs == -1)
     return word if argument.required else f"[{word}]"
 
 
@@ -298,10 +298,19 @@ def _row(parameter: Any, hint: Any) -> str:
     else:
         names = ", ".join(f"`{word}`" for word in (*parameter.opts, *parameter.secondary_opts))
         names += "" if parameter.is_flag else f" {parameter.metavar or _type(hint)}"
-    default = parameter.default() if callable(parameter.default) else parameter.default
-    shown = "" if parameter.required or default in (None, False, ()) else f"`{default}`"
     help_text = (parameter.help or "").replace("\\[", "[")  # Typer's markup escapes brackets
-    return "| " + " | ".join(map(_cell, (names, shown, help_text))) + " |"
+    return "| " + " | ".join(map(_cell, (names, _shown(parameter), help_text))) + " |"
+
+
+def _shown(parameter: Any) -> str:
+    """The default of a parameter as `--help` shows it: of a pair of flags the word that holds."""
+    default = parameter.default() if callable(parameter.default) else parameter.default
+    if parameter.required:
+        return "required"
+    if isinstance(default, bool):
+        words = parameter.opts if default else parameter.secondary_opts
+        return f"`{words[0]}`" if parameter.secondary_opts else ""
+    return "" if default in (None, "", ()) else f"`{default}`"
 
 
 def _type(hint: Any) -> str:

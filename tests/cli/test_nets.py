@@ -68,6 +68,9 @@ def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
     assert np.array_equal(again, before)
 
 
+OURS = str(find_network("zero-7x7"))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -81,6 +84,7 @@ def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
         (["FILE", "--name", "zero-9x9"], "a network 'zero-9x9' is installed already"),
         (["FILE", "--name", "linear-tygem"], "a network 'linear-tygem' is installed already"),
         (["FILE", "--profile", "rank_5k"], "imitates no people, so that it takes no profile 'rank_5k'"),
+        ([OURS, "--name", "x", "--profile", "rank_5k"], "zero-7x7.onnx imitates no people"),
     ],
 )
 def test_nets_add_refuses(

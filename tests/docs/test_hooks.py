@@ -64,3 +64,12 @@ def test_the_reference_has_the_default_of_a_key_in_its_place(hooks: ModuleType) 
     decays = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `decay` |")]
     names = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `name` | text |")]
     assert decays == ["`0.7`", "`0.3`", "`0.3`"] and names.count("`adamw`") == 1
+
+
+def test_the_command_line_has_the_defaults_that_help_prints(hooks: ModuleType) -> None:
+    sections = dict(section.split(" {#", 1) for section in hooks.cli_page().split("\n## tengen ")[1:])
+    gtp, import_, label = sections["gtp"], sections["import"], sections["label"]
+    assert "| `--threads` INTEGER | `0` |" in gtp and "| `--temperature` NUMBER | `0.0` |" in gtp
+    assert "`--no-ponder` | `--no-ponder` |" in gtp and "`--no-resign` | `--resign` |" in gtp
+    assert "| `--force-komi` |  |" in gtp and "| `--min-rank` TEXT |  |" in import_
+    assert "| `--out` PATH | required |" in import_ and "| `STORE...` | required |" in label

@@ -87,7 +87,7 @@ def command(
 
 
 def add(
-    file: Annotated[Path, typer.Argument(help="an .onnx file of Tengen, or KataGo's .bin.gz, .txt.gz, .bin or .txt")],
+    file: Annotated[Path, typer.Argument(help="a network file of Tengen, KataGo or Leela Zero")],
     name: Annotated[str, typer.Option(help="the name to give it; its own unless given")] = "",
     profile: Annotated[
         str,

@@ -238,7 +238,7 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
 
     if is_leela_zero(path):
         if profile:
-            raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
+            raise _no_people(path, profile)
         graph, card = _from_leela_zero(path, name)
     elif not is_katago_file(path):
         raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
@@ -275,7 +275,7 @@ def _from_katago(path: Path, profile: str, name: str) -> tuple[Any, Card]:
     model = read_katago(path)
     human = model.trunk.metadata is not None
     if profile and not human:
-        raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
+        raise _no_people(path, profile)
     profile = (profile or DEFAULT_PROFILE) if human else ""
     graph = katago_graph(model, katago_metadata(profile) if human else None)
     card = Card(
@@ -373,7 +373,8 @@ _FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", INT8_SUFFIX.removesuffix(SUFF
 def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     """Install a network file of Tengen, KataGo or Leela Zero for this user under `name`, its own name unless given.
 
-    Raises NetworkError for a file that is no network, and for a name that is taken or cannot name a file.
+    Raises NetworkError for a file that is no network, for a name that is taken or cannot name a file, and for a profile
+    that is unknown or of no use to it.
     """
     name = name or (source.name.split(".")[0] if is_foreign(source) else read_card(source).name)
     target = user_folder() / f"{name}{SUFFIX}"
@@ -388,6 +389,8 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     if is_foreign(source):
         convert(source, target, profile, name)
         return target
+    if profile:
+        raise _no_people(source, profile)
     import onnx
 
     card, model = read_card(source).model_copy(update={"name": name}), load_onnx(source)
@@ -396,6 +399,10 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
     return target
+
+
+def _no_people(path: Path, profile: str) -> NetworkError:
+    return NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
 
 
 def _default() -> Path:
