@@ -287,7 +287,7 @@ def _command_section(name: str, function: Callable[..., object]) -> str:
 
 def _word(argument: Any) -> str:
     """An argument as a usage line writes it."""
-    word = (argument.metavar or argument.name).upper().removesuffix("...") + "..." * (argument.nargs == -1)
+    word = (argument.metavar or argument.name).upper() + "..." * (argument.nargs == -1)
     return word if argument.required else f"[{word}]"
 
 

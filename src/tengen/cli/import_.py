@@ -22,7 +22,7 @@ _DAY = ["%Y-%m-%d"]
 
 
 def command(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=".sgf files, folders, archives, - for stdin")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help=".sgf files, folders, archives, - for stdin")],
     out: Annotated[Path, typer.Option(help="folder of the new store")],
     force: Annotated[bool, typer.Option("--force", help="replace an existing store")] = False,
     size: Annotated[list[int] | None, typer.Option(help="board size to keep; repeat for more")] = None,

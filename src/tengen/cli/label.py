@@ -27,7 +27,7 @@ _GAMES_AT_ONCE = 64
 
 
 def command(
-    stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="game stores")],
+    stores: Annotated[list[Path], typer.Argument(metavar="STORE", help="game stores")],
     teacher: Annotated[str, typer.Option(help="an installed network or a network file, KataGo's too")],
     out: Annotated[Path, typer.Option(help="folder of the new store; one that exists goes on")],
     games: Annotated[int | None, typer.Option(min=1, help="label so many games; all unless given")] = None,

@@ -49,7 +49,7 @@ _CACHED_POSITIONS = 20_000  # a quarter of the positions of a review come up in 
 
 
 def command(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=".sgf files, folders, archives, - for stdin")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help=".sgf files, folders, archives, - for stdin")],
     out: Annotated[Path, typer.Option(help="folder of the reviews")] = Path("reviews"),
     net: Annotated[str, typer.Option(help="an installed network or a network file")] = "default",
     visits: Annotated[int, typer.Option(min=2, help="visits of every position")] = 100,

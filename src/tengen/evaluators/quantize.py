@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -82,6 +83,7 @@ def quantize(
         from nncf.quantization.range_estimator import RangeEstimatorParametersSet
     except ModuleNotFoundError as error:
         raise MissingExtra("tengen nets quantize", "quantize") from error
+    nncf.set_log_level(logging.WARNING)  # else a line for each operation that stays as it is
     target, card = target or int8_path(path), read_card(path)
     card = card.model_copy(update={"provenance": card.provenance | {INT8_OF: file_digest(path)}})
     model = _prepared(path)
