@@ -86,6 +86,16 @@ def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsy
     assert "2 games in the folder are not in these figures, which are of 2 a pairing" in capsys.readouterr().out
 
 
+def test_games_beside_the_deciding_one_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All 60 are played side by side; the limit of games is not why the last ones do not count."""
+    words = ["a=random", "b=random", "--size", "5", "--set", "conditions.turns=3", "--quiet", "--out", str(tmp_path)]
+    assert main(["match", *words, "--games", "60", "--within", "30", "--komi", "20"]) == 0
+    printed = capsys.readouterr().out
+    counted = json.loads((tmp_path / "summary.json").read_text())["games"]
+    assert f"{60 - counted} games in the folder are not in these figures: played beside the game that" in printed
+    assert 0 < counted < 60 and "a pairing at most" not in printed
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -165,6 +165,24 @@ def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("same", "names"),
+    [
+        ("bot -c visits=9=bot", {"a", "b", "bot", "bot -c visits"}),
+        ("bot -c visits=a", {"a", "b", "bot -c visits=9"}),
+        ("a=bot -c visits=9", {"b", "bot -c visits", "bot -c visits=9"}),
+    ],
+)
+def test_names_that_are_merged_may_contain_an_equals_sign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], same: str, names: set[str]
+) -> None:
+    """The default name of a program is its command line."""
+    bots = "bot -c visits=9", "bot -c visits"
+    write_match(tmp_path / "one", [*series(*bots, 2, 1), *series("a", "b", 2, 1, start=3)])
+    assert main(["rate", str(tmp_path), "--json", "-", "--same", same]) == 0
+    assert {row["player"] for row in json.loads(capsys.readouterr().out)["sizes"][0]["players"]} == names
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["nowhere"], "there is no such folder or file"),

@@ -443,8 +443,45 @@ def test_a_pass_is_searched_before_it_is_judged_even_where_there_is_no_time(
 ) -> None:
     monkeypatch.setattr("tengen.engine.engine._PASS_SECONDS", 0.0)
     game = Game.from_diagram(SETTLED, to_play=WHITE)
-    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_max=most))
-    assert result.move == PASS
+    engine = Engine(ScriptedEvaluator({4: 99.0}), SearchParams(candidate_max=most))
+    engine.set_position(game)
+    assert engine.think(Limits(visits=20, seconds=600.0)).move == PASS
+
+
+@pytest.mark.parametrize(
+    ("limits", "visits"),
+    [
+        (Limits(visits=20), [64]),
+        (Limits(playouts=20), [64]),
+        (Limits(visits=20, seconds=600.0), [1]),
+        (Limits(visits=20, clock=TimeControl.absolute(900.0).start()), [1]),
+    ],
+    ids=["visits", "playouts", "seconds", "clock"],
+)
+def test_only_a_search_by_time_ends_the_search_of_a_pass_by_time(
+    monkeypatch: pytest.MonkeyPatch, limits: Limits, visits: list[int]
+) -> None:
+    """At given visits a move depends on the seed alone, also on a machine that is slow or busy."""
+    monkeypatch.setattr("tengen.engine.engine._PASS_SECONDS", 0.0)
+    made: list[TreeSearch] = []
+    engine = Engine(ScriptedEvaluator({4: 99.0}), batch=1)
+    engine.set_position(Game.from_diagram(SETTLED, to_play=WHITE))
+
+    def new_search(*given: object) -> TreeSearch:
+        made.append(TreeSearch(*given))  # type: ignore[arg-type]
+        return made[-1]
+
+    monkeypatch.setattr("tengen.engine.engine._new_search", new_search)
+    assert engine.think(limits).move == PASS
+    assert [search.visits for search in made] == visits
+
+
+def test_the_search_of_a_pass_ends_when_the_engine_is_stopped() -> None:
+    engine = engine_on(Game.from_diagram(SETTLED, to_play=WHITE))
+    assert 0 <= engine._pass_winrate(None, lambda: True) <= 1
+    asked: list[int] = []
+    engine._pass_winrate(None, lambda: len(asked) == 2 or bool(asked.append(0)))
+    assert len(asked) == 2, "asked before each batch"
 
 
 def test_the_search_of_a_pass_leaves_the_next_answer_alone() -> None:

@@ -239,3 +239,15 @@ def test_the_clock_of_the_match_limits_a_program() -> None:
         program.close()
         assert (outcome.winner, outcome.reason, outcome.result, outcome.moves) == ("A", reason, "B+T", 3)
         assert time.monotonic() - begun < 30, "no longer than its clock and the allowance"
+
+
+def test_a_program_may_use_the_seconds_that_a_clock_does_not_charge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tengen.gtp.program.ALLOWANCE", 0.0)
+    control = TimeControl.parse("0.5s+0")
+    program = ProgramPlayer(hostile("late", 2, time=str(control)))
+    players: dict[str, Player] = {"A": Scripted(BOARD), "B": program}
+    conditions = SMALL.model_copy(update={"lag": 30.0})
+    outcome = MatchGame(conditions, fixture([("A", "B")], 0), players, {"B": control}).play()
+    program.close()
+    assert (outcome.result, outcome.reason) == ("B+24.5", "count")
+    assert outcome.seconds["B"] > 0.5, "longer than its clock"

@@ -9,12 +9,15 @@ import struct
 import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_matches import game, series, write_match
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from tengen.errors import TengenError
-from tengen.ratings.charts import seconds_a_move
+from tengen.ratings.charts import seconds_a_move, spread
 from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
@@ -135,6 +138,37 @@ def test_seconds_a_move_are_those_of_the_moves_that_a_player_chose() -> None:
 def test_the_picture_is_a_png(folder: Path) -> None:
     assert (folder / "report.png").read_bytes().startswith(b"\x89PNG")
     assert not list(folder.glob("*.partial"))
+
+
+def test_long_names_are_shortened_to_the_room_beside_a_chart() -> None:
+    """Their beginning, which tells the players apart, was cut off."""
+    names = ["distilled-b8c64-2, policy, temperature 0.25", "GNU Go level 10"]
+    for left, shown in ((0.48, "distilled-b8c64-2, policy,…"), (0.75, "distilled-b8c64-2, policy, temperature…")):
+        figure = Figure(figsize=(5.4, 3))
+        FigureCanvasAgg(figure)
+        figure.subplots_adjust(left=left)
+        axes = figure.subplots()
+        spread(axes, {name: [1.0, 2.0] for name in names}, names)
+        labels = axes.get_yticklabels()
+        assert [label.get_text() for label in labels] == [shown, names[1]]
+        assert all(label.get_window_extent().x0 >= 0 for label in labels)
+
+
+def test_titles_of_the_picture_are_inside_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside: list[str] = []
+
+    class Canvas(FigureCanvasAgg):
+        def print_png(self, *given: Any, **more: Any) -> None:
+            super().print_png(*given, **more)
+            for axes in self.figure.axes:
+                title = axes._left_title
+                if title.get_window_extent().x1 > self.figure.bbox.width:
+                    outside.append(title.get_text())
+
+    monkeypatch.setattr("tengen.runs.plots.FigureCanvasAgg", Canvas)
+    one, other = (f"distilled-b8c64-2, policy, temperature 0.{number}" for number in (25, 75))
+    assert write_report(write_match(tmp_path / "match", series(one, other, 3, 2)))
+    assert not outside
 
 
 def test_a_report_of_many_players_shows_some_of_them_in_its_matrix_and_charts(tmp_path: Path) -> None:

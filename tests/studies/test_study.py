@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from made_matches import series, write_match
 from training.small_run import settings_of, write_store
 
 import tengen
@@ -463,16 +464,38 @@ def test_a_figure_that_a_step_does_not_have_is_named(path: Path, tmp_path: Path)
     (folder.run_folder("duel") / "log.jsonl").write_text(log)
     with pytest.raises(RecipeError, match="figure training of step duel: unknown key 'top2'; did you mean top1"):
         find("training", key="top2")
-    folder.run_folder("duel").joinpath("summary.json").write_text("{}")
-    match = {"version": 2, "schedule": {}, "players": [{"name": "one"}], "conditions": {}, "games": 2}
-    folder.run_folder("duel").joinpath("match.json").write_text(json.dumps(match))
-    with pytest.raises(RecipeError, match="figure score of step duel: unknown player 'two'; there are: one"):
+    write_match(folder.run_folder("duel"), series("one", "three", 1, 1))
+    with pytest.raises(RecipeError, match="figure score of step duel: unknown player 'two'; there are: one, three"):
         find("score", player="one", against="two")
     network = put_network(folder, "net-1")
     (tmp_path / "net-1.json").write_text(json.dumps({"command": folder.command("net-1")}))
     assert folder.network("net-1") == network
     with pytest.raises(RecipeError, match="figure card of step net-1: unknown key 'foo'"):
         find_figure(folder, Figure(figure="card", of=["net-1"], key="foo"))
+
+
+@pytest.mark.parametrize("ends", [{"sprt": {"elo0": 0, "elo1": 200}}, {"within": 12.0}], ids=["sprt", "within"])
+def test_a_score_is_that_of_the_games_that_count_as_in_the_figures_of_the_match(
+    path: Path, tmp_path: Path, ends: dict[str, Any]
+) -> None:
+    """Games that were played beside the deciding one stay in the folder and do not count."""
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+    write_match(folder.run_folder("duel"), series("one", "two", 60, 40), kind="head-to-head", **ends)
+    (tmp_path / "duel.json").write_text(json.dumps({"command": folder.command("duel")}))
+    found = find_figure(folder, Figure(figure="score", of=["duel"], player="two", against="one"))
+    assert found is not None and found.mean == 0 and found.count < 60
+
+
+def test_a_score_of_a_match_that_was_interrupted_is_not_shown(path: Path, tmp_path: Path) -> None:
+    """It would replace the score of a whole match on the page."""
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+    write_match(folder.run_folder("duel"), series("one", "two", 1, 1))
+    (folder.run_folder("duel") / "summary.json").write_text("{}")
+    wanted = Figure(figure="score", of=["duel"], player="one")
+    assert find_figure(folder, wanted) is None
+    (tmp_path / "duel.json").write_text(json.dumps({"command": folder.command("duel")}))
+    found = find_figure(folder, wanted)
+    assert found is not None and (found.mean, found.count) == (0.5, 2)
 
 
 def test_every_figure_of_a_row_can_be_found() -> None:
@@ -521,6 +544,10 @@ def test_a_speedup_is_a_ratio_and_no_share() -> None:
             {"rows": [{"what": "x", "ours": {"figure": "top1", "of": "net-1", "keys": "a"}}]},
             r"unknown key 'rows\.0\.ours\.Figure\.keys'; did you mean key\?",
         ),
+        (
+            {"rows": [{"what": "of whom", "ours": {"figure": "score", "of": "duel"}}]},
+            "row 'of whom': the figure score needs a player",
+        ),
     ],
 )
 def test_a_step_that_does_not_exist_is_named(
@@ -538,6 +565,29 @@ def test_a_step_that_does_not_exist_is_named(
 def test_a_setting_is_read_as_it_was_written(value: object) -> None:
     [setting] = Step(run="train tiny", set={"a.b": value}).settings
     assert setting.startswith("a.b=") and yaml.safe_load(setting.removeprefix("a.b=")) == value
+
+
+def test_matches_of_a_study_are_rated_together(tmp_path: Path) -> None:
+    """`rate` takes the file of its JSON, other commands do not."""
+    options = {"games": 2, "size": 5, "komi": 0.5, "openings": "random", "quiet": True, "workers": 1}
+    described = {
+        "title": "Rated",
+        "hours": 0.01,
+        "about": "A match.",
+        "steps": {"duel": {"run": "match random other=random", "options": options}, "elo": {"run": "rate ${duel}"}},
+        "rows": [{"what": "games | all", "ours": {"figure": "output", "of": "elo", "key": "sizes.0.games"}}],
+    }
+    path = tmp_path / "rated.yaml"
+    path.write_text(yaml.safe_dump(described, sort_keys=False))
+    folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
+    write_match(folder.run_folder("duel"), series("random", "other", 1, 1))
+    (folder.path / "duel.json").write_text(json.dumps({"command": folder.command("duel"), "seconds": 1}))
+    assert study(path, "--out", folder.path, "--page", tmp_path / "page") == 0
+    assert folder.state("elo") == "done"
+    found = find_figure(folder, Figure(figure="output", of=["elo"], key="sizes.0.games"))
+    assert found is not None and found.mean == 2
+    page = (tmp_path / "page" / "rated.md").read_text()
+    assert "| games \\| all | - | 2 |" in page, "a bar in a text ends no cell"
 
 
 def test_an_option_that_is_off_is_left_out() -> None:

@@ -149,9 +149,16 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
         if (folder / "summary.json").exists():
             write_report(folder)
     print(report(figures))
-    if more := len(read_folder(folder)[1]) - figures["games"]:
-        others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
-        print(f"{others} not in these figures, which are of {match.games} a pairing at most")
+    indices = [outcome.index for outcome in read_folder(folder)[1]]
+    beyond = sum(index not in match.indices() for index in indices)
+    beside = len(indices) - beyond - figures["games"]
+    for more, why in (
+        (beyond, f", which are of {match.games} a pairing at most"),
+        (beside, ": played beside the game that ended the pairing"),
+    ):
+        if more:
+            others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
+            print(f"{others} not in these figures{why}")
     for note in duplicate_games(Pool((match_games(folder),))):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -104,17 +104,26 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
             notes += left_out
         game_sets += found
         taken |= {game_set.source.resolve() for game_set in found}
-    names = {}
-    for pair in same:
-        name, equals, other = pair.partition("=")
-        if not equals or not other.strip():
-            raise RecipeError(f"--same takes NAME=OTHER, not {pair!r}")
-        names[name.strip()] = other.strip()
-    pool = Pool.of(game_sets, names, notes)
+    players = Pool.of(game_sets).players if same else []
+    pool = Pool.of(game_sets, dict(_same(pair, players) for pair in same), notes)
     if not pool.sizes:
         nothing = f"no games to rate in {', '.join(map(str, folders))}"
         raise RecipeError("; ".join([nothing, *notes]))
     return pool
+
+
+def _same(pair: str, players: Collection[str]) -> tuple[str, str]:
+    """The names in NAME=OTHER, which may contain `=`.
+
+    NAME is a player; where there is a choice OTHER is one too, or NAME is the longest.
+    """
+    from tengen.errors import RecipeError
+
+    splits = [(pair[:i].strip(), pair[i + 1 :].strip()) for i, letter in enumerate(pair) if letter == "="]
+    splits = [(name, other) for name, other in splits if other]
+    if not splits:
+        raise RecipeError(f"--same takes NAME=OTHER, not {pair!r}")
+    return max(splits, key=lambda names: (names[0] in players, names[1] in players, len(names[0])))
 
 
 def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -33,9 +34,9 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_VISITS = 400
 DEFAULT_PLAYOUTS = 10_000
-# The search of a pass before it is played, at most; it falls in the margin that clocks leave.
+# The search of a pass before it is played, at most.
 _PASS_VISITS = 64
-_PASS_SECONDS = 0.1
+_PASS_SECONDS = 0.1  # of a search that visits do not limit, or time too; they fall in the margin that clocks leave
 _PASS_BYTES = 1 << 22
 
 
@@ -191,7 +192,13 @@ class Engine:
             game = self._position()
             budget = (limits or self.limits).budget(game.size, game.move_number)
             task = self._task(budget, on_progress, until, every, last_stop)
-            return self._decide(task.run(), cleanup)
+            result = task.run()
+            seconds = None if budget.is_by_visits else _PASS_SECONDS
+
+            def is_stopped() -> bool:
+                return self._last_stop is not last_stop or (until is not None and until())
+
+            return self._decide(result, cleanup, lambda: self._pass_winrate(seconds, is_stopped))
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
         """Search the position in a background thread until another method is called; returns at once."""
@@ -280,14 +287,14 @@ class Engine:
             task.stop()
         return task
 
-    def _decide(self, result: SearchResult, cleanup: bool) -> SearchResult:
+    def _decide(self, result: SearchResult, cleanup: bool, pass_winrate: Callable[[], float]) -> SearchResult:
         """The result with the move to play: style, passing and resignation are applied."""
         if self._restricted:
             return result
         game = self._position()
         drawn = self._draw(result)
         ranked = sorted(result.candidates, key=lambda c: c.point != drawn)
-        move = choose_move(game, ranked, lambda: self._count_root(result), self._pass_winrate, cleanup=cleanup)
+        move = choose_move(game, ranked, lambda: self._count_root(result), pass_winrate, cleanup=cleanup)
         hopeless = self._judge.judge(
             self.style, game.to_play, game.move_number, result.winrate, game.size, game.handicap
         )
@@ -308,10 +315,11 @@ class Engine:
             return varied_move(result, game.size, self._random, self.params.diversity)
         return result.move
 
-    def _pass_winrate(self) -> float:
+    def _pass_winrate(self, seconds: float | None = None, is_stopped: Callable[[], bool] = lambda: False) -> float:
         """The winrate of a pass for the side to move, by a short search of what follows.
 
-        It has a tree of its own, so that it does not change the results for the position.
+        It has a tree of its own, so that it does not change the results for the position. It ends after `seconds`,
+        where they are given, and when `is_stopped()`.
         """
         search = _new_search(
             self.evaluator,
@@ -323,9 +331,9 @@ class Engine:
             self._search.threads,
         )
         search.set_root(self._position().copy().play("pass"))
-        deadline = time.monotonic() + _PASS_SECONDS
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
         # The first visit is made however long it takes: without it nothing is known.
-        search.run(_PASS_VISITS, lambda: time.monotonic() < deadline or not search.visits)
+        search.run(_PASS_VISITS, lambda: (time.monotonic() < deadline and not is_stopped()) or not search.visits)
         return (1 - search.value) / 2
 
     def _count_root(self, result: SearchResult) -> Count:

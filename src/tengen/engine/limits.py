@@ -52,6 +52,11 @@ class Budget:
     seconds: float | None
     early_stop: bool
 
+    @property
+    def is_by_visits(self) -> bool:
+        """Whether visits or playouts end the search, and time does not: its results do not depend on the machine."""
+        return self.seconds is None and (self.visits is not None or self.playouts is not None)
+
     def left(self, visits: int, playouts: int, elapsed: float, step: float) -> float:
         """Playouts that may still be made, infinite without a bound; 0 when the search is over.
 

@@ -90,9 +90,10 @@ class GtpProgram:
         self._sent = []
         self._set_up(game, time.monotonic() + patience)
 
-    def choose(self, game: Game, clock: Clock | None = None) -> ProgramMove:
-        """The move for the side to move, which has `clock` left."""
-        deadline = time.monotonic() + (self._settings.move_seconds if clock is None else clock.max_seconds + ALLOWANCE)
+    def choose(self, game: Game, clock: Clock | None = None, lag: float = 0.0) -> ProgramMove:
+        """The move for the side to move, which has `clock` left and `lag` seconds that it does not charge."""
+        seconds = self._settings.move_seconds if clock is None else clock.max_seconds + lag + ALLOWANCE
+        deadline = time.monotonic() + seconds
         color = _COLORS[game.to_play]
         self._follow(game, deadline)
         if clock is not None and self._client.knows("time_left") and time_commands(self._control, self._client.knows):

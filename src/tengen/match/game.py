@@ -218,7 +218,7 @@ class MatchGame:
 
     def turn(self) -> Turn:
         """The position for the player to move."""
-        return Turn(self.fixture.index, self.game, self.clocks[self.game._native.to_play])
+        return Turn(self.fixture.index, self.game, self.clocks[self.game._native.to_play], self.conditions.lag)
 
     def answer(self, reply: Reply, seconds: float) -> Outcome | None:
         """Take the reply of the player to move, which took `seconds` unless the reply says otherwise."""

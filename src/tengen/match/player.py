@@ -22,12 +22,13 @@ class Turn:
     """A position in which a player is to move. `id` is that of `start_game`.
 
     `game` has all moves so far and must not be changed. `clock` is what the side to move has left, where the player is
-    held to a time.
+    held to a time, and `lag` are the seconds of the move that it does not charge.
     """
 
     id: int
     game: Game
     clock: Clock | None = None
+    lag: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class ProgramPlayer(Player):
     def _reply(self, turn: Turn) -> Reply:
         started = time.perf_counter()
         try:
-            move = self._playing[turn.id].choose(turn.game, turn.clock)
+            move = self._playing[turn.id].choose(turn.game, turn.clock, turn.lag)
         except ProgramError as error:
             self._failed.add(turn.id)
             return error

@@ -32,6 +32,11 @@ FAILED = ("time", "illegal move", "program failed")
 LEGEND = 0.3
 """Inches below the axes that the legends of `by_color` and `endings` take."""
 
+NAME = 40
+"""Letters of a name that charts show at most."""
+LETTER, BESIDE = 0.085, 0.25
+"""Inches that a letter of a name takes beside the axes, and the space around the name."""
+
 _SCORES = LinearSegmentedColormap.from_list("scores", ["#f0a08c", PAPER, "#86c5da"])
 _MARGIN = 0.06  # left and right of the ratings, as a share of their span
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
@@ -209,7 +214,7 @@ def sequential_test(axes: Axes, test: Sprt, scores: Sequence[float]) -> None:
     axes.legend(frameon=False, loc="center right")
 
 
-def shortened(name: str, limit: int = 40) -> str:
+def shortened(name: str, limit: int = NAME) -> str:
     """A name that fits next to a chart."""
     name = drawable(name)
     return name if len(name) <= limit else f"{name[: limit - 1].rstrip()}…"
@@ -229,11 +234,19 @@ def _by_player(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 
 def _players(axes: Axes, names: Sequence[str]) -> None:
-    """Names at the left, the first on top."""
-    axes.set_yticks(range(len(names)), [shortened(name) for name in names])
+    """Names at the left, the first on top; as short as the space that fixed margins leave them."""
+    axes.set_yticks(range(len(names)), [shortened(name, _room(axes)) for name in names])
     axes.set_ylim(len(names) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
+
+
+def _room(axes: Axes) -> int:
+    """Letters of a name that fit beside the axes."""
+    figure = axes.figure
+    if figure.get_layout_engine() is not None:  # it makes room
+        return NAME
+    return min(NAME, int((axes.bbox.x0 / figure.dpi - BESIDE) / LETTER + 0.01))
 
 
 def _legend_below(axes: Axes) -> None:

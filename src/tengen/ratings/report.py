@@ -195,7 +195,7 @@ def _plot(title: str, draw: Draw, names: Sequence[str], *, width: float = 5.4, b
     """A chart with a row a player: as high as they need, with room for their names and `below` inches for a legend."""
     height = max(_MIN_HEIGHT, _ROW * len(names) + 0.7) + below
     longest = max((len(charts.shortened(name)) for name in names), default=0)
-    left = min(_MAX_NAMES, (0.25 + 0.085 * longest) / width)
+    left = min(_MAX_NAMES, (charts.BESIDE + charts.LETTER * longest) / width)
     return plot(title, "", draw, size=(width, height), left=left, bottom=(0.3 + below) / height)
 
 
@@ -210,7 +210,7 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
     names = one.players
     shown: list[Plot] = [
         (f"Elo; {charts.shortened(one.ratings.anchor)} is 0", "", partial(charts.ratings, standings=one)),
-        ("Score of the row against the column, %", "", partial(charts.matrix, standings=one)),
+        ("Score against the column, %", "", partial(charts.matrix, standings=one)),
         ("Score by color", "", partial(charts.by_color, standings=one)),
     ]
     if outcomes:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import is_playout, read_playout_card
-from tengen.match.folder import read_folder
 from tengen.match.summary import games_of, tally
+from tengen.ratings.pool import match_games
 from tengen.runs.events import read_events
 from tengen.statistics import wilson
 from tengen.studies.runner import StudyFolder
@@ -170,15 +170,17 @@ def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
 
 
 def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """The score of `player` in the match of a step, against `against` or all others."""
-    path = folder.run_folder(wanted.of[0])
-    if not (path / "summary.json").exists():
+    """The score of `player` in the match of a step, against `against` or all others, in the games that count."""
+    step = wanted.of[0]
+    path = folder.run_folder(step)
+    if folder.state(step) != "done" or not (path / "match.json").exists():
         return None
-    about, outcomes = read_folder(path)
+    games = match_games(path)
     for name in filter(None, (wanted.player, wanted.against)):
-        if name not in (players := [player["name"] for player in about.players]):
-            raise RecipeError(f"figure score of step {wanted.of[0]}: {unknown_name('player', name, players)}")
-    found = tally(games_of(outcomes, wanted.player, *([wanted.against] if wanted.against else [])), wanted.player)
+        if name not in (players := games.match.names if games.match else ()):
+            raise RecipeError(f"figure score of step {step}: {unknown_name('player', name, players)}")
+    met = games_of(games.outcomes, wanted.player, *([wanted.against] if wanted.against else []))
+    found = tally(met, wanted.player)
     return Estimate(found.score, *found.interval(), found.games) if found.games else None
 
 

@@ -29,7 +29,7 @@ State = Literal["done", "changed", "begun", "not run"]
 """`changed`: done, by another command than that of the study as it is."""
 
 _WITH_FOLDER = ("train", "zero", "match", "import")
-_WITH_JSON = ("evaluate", "bench", "stats", "rate")
+_WITH_JSON = {"evaluate": ["--json"], "bench": ["--json"], "stats": ["--json"], "rate": ["--json", "-"]}
 _CLONE = Path(tengen.__file__).parents[2]
 _INTERRUPTED = {130: KeyboardInterrupt, 143: Terminated}
 
@@ -111,7 +111,7 @@ class StudyFolder:
         words = made.command({name: self.network(name) for name in inputs(made)})
         if made.verb in _WITH_FOLDER:
             words += ["--out", str(self.run_folder(step))]
-        return [*words, "--json"] if made.verb in _WITH_JSON else words
+        return [*words, *_WITH_JSON.get(made.verb, ())]
 
     def missing(self, step: str) -> str:
         """What a step needs and this machine lacks, such as `gnugo not installed`; "" where there is all."""
@@ -128,8 +128,8 @@ def _difference(command: Sequence[str], step: Step) -> str:
     if before[0] in _WITH_FOLDER and "--out" in before:
         out = len(before) - 1 - before[::-1].index("--out")
         del before[out : out + 2]
-    if before[0] in _WITH_JSON and before[-1] == "--json":
-        before.pop()
+    if (added := _WITH_JSON.get(before[0])) and before[-len(added) :] == added:
+        del before[-len(added) :]
     if len(before) == len(now) and all(map(_is_word, before, now)):
         return ""
     gone = [word for word in before if not any(_is_word(word, other) for other in now)]

@@ -254,6 +254,8 @@ class Study(Strict):
         for row in self.rows:
             if isinstance(row.ours, Figure):
                 self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
+                if row.ours.figure == "score" and not row.ours.player:
+                    raise RecipeError(f"row {row.what!r}: the figure score needs a player of the match")
         for plot in self.plots:
             self._check([step for steps in plot.of.values() for step in steps], f"plot {plot.title!r}")
         for name, step in self.steps.items():
