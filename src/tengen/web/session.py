@@ -553,7 +553,9 @@ class GameSession:
 
 
 def _players(settings: GameSettings) -> SgfInfo:
-    """The names of the players for the record, the engine's with its level."""
+    """The names of the players for the record, the engine's with its level; none where a person moves both colors."""
+    if settings.mode is Mode.ANALYZE:
+        return SgfInfo(date=datetime.date.today())
     black, white = (
         f"{name} ({player.title})" if name == "Tengen" else name
         for name, player in zip(settings.names, settings.players, strict=True)
