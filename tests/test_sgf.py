@@ -399,7 +399,13 @@ def test_ranks_have_an_order() -> None:
     ("text", "expected"),
     [
         *[("6.5", (6.5, False)), ("650", (6.5, False)), ("375", (7.5, True)), ("3.75", (7.5, True))],
-        *[("325", (6.5, True)), ("0", (0.0, False)), ("-3", (-3.0, False)), ("7,5", (7.5, False))],
+        *[
+            ("325", (6.5, True)),
+            ("0", (0.0, False)),
+            ("-3", (-3.0, False)),
+            ("\N{MINUS SIGN}3", (-3.0, False)),
+            ("7,5", (7.5, False)),
+        ],
         *[("", (None, False)), ("x", (None, False)), ("6.1", (None, False)), ("99999", (None, False))],
         *[("3 3/4", (None, False)), ("黑贴3又3/4", (None, False)), ("黑贴3又3/4子", (7.5, True))],
         *[("贴3.75子", (7.5, True)), ("7.5子", (None, False)), ("0子", (0.0, True)), ("6.5 (3/4)", (6.5, False))],
@@ -500,12 +506,18 @@ def test_other_encodings_are_not_taken_for_japanese(text: str, charset: str) -> 
         (b"KM[6.5]RU[Japanese]RE[W+3.5]", ""),
         (b"KM[0]TC[3]TT[30]RU[Chinese]RE[W+R]", "KM[0] is wrong for an even game: read as komi 7.5"),
         (b"KM[what]RE[W+3.5]", ""),
+        (b"KM[7.25]RU[Japanese]", "KM[7.25] is no possible komi: read as komi 6.5"),
         (b"RE[W+3.5]", ""),
     ],
 )
 def test_a_komi_that_is_not_believed_is_a_problem_of_the_tree(root: bytes, problem: str) -> None:
     assert read_tree(b"(;SZ[9]%b;B[aa];W[bb])" % root).problems == [problem] * bool(problem)
     assert read_tree(b"(;SZ[9]%b)" % root).problems == [], "no move could be read wrong"
+
+
+def test_a_komi_that_is_not_believed_beside_unknown_rules_is_read() -> None:
+    tree = read_tree(b"(;SZ[9]KM[7]RU[house]RE[W+3.5];B[aa];W[bb])")
+    assert tree.komi == 7.5 and ["house" in tree.problems[0], "KM[7]" in tree.problems[1]] == [True, True]
 
 
 WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()

@@ -137,13 +137,19 @@ def raw_text(text: str) -> bytes:
     return bytes(sgf_grammar.escape_text(text.encode("utf-8", "replace")))
 
 
-def komi_problem(root: Properties, charset: str) -> str:
-    """Why `read_info` does not believe the komi of a root node; empty where it does, or where there is none."""
+def komi_problem(root: Properties, charset: str, read_as: float) -> str:
+    """Why `read_info` does not believe the komi of a root node, for which `read_as` stands; empty where it does, or
+    where there is none."""
     info, komi = read_info(root, charset), text_of(root, "KM", charset).strip()
-    if info.komi is not None or values.komi(komi)[0] is None:
+    if info.komi is not None or not any(map(str.isdecimal, komi)):
         return ""
-    score = f" contradicts RE[{text_of(root, 'RE', charset).strip()[:40]}]" if info.result.score is not None else ""
-    return f"KM[{komi[:40]}]{score or ' is wrong for an even game'}: read as komi {info.komi_or_guess:g}"
+    if values.komi(komi)[0] is None:
+        why = "is no possible komi"
+    elif info.result.score is not None:
+        why = f"contradicts RE[{text_of(root, 'RE', charset).strip()[:40]}]"
+    else:
+        why = "is wrong for an even game"
+    return f"KM[{komi[:40]}] {why}: read as komi {read_as:g}"
 
 
 def _is_wrong_komi(komi: float, handicap: int, result: Result, rules: str, fox: bool) -> bool:

@@ -566,7 +566,7 @@ def read_tree(data: bytes) -> GameTree:
         tree.problems.append(SMALL_NAMES)
     _add_nodes(tree, coarse)
     _add_missing_handicap(tree)
-    if tree.root.variations and (problem := komi_problem(root, charset)):
+    if tree.root.variations and (problem := komi_problem(root, charset, tree.komi)):
         tree.problems.append(problem)
     return tree
 

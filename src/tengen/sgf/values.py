@@ -230,6 +230,7 @@ def _points(text: str) -> float | None:
 
     None for a fraction such as `3 3/4`: whether it counts points or stones is unknown.
     """
+    text = text.replace("\N{MINUS SIGN}", "-")
     if _FRACTION.match(text):
         return None
     if found := _AND_A_HALF.search(text):
