@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,22 @@ GAME = GameRecord(
 )
 def test_each_filter_on_its_edge(filters: Filters, reason: str) -> None:
     assert filters.refuse(GAME) == reason
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"min_moves": -5}, "min_moves must be 0 or more, not -5"),
+        ({"min_part": -1}, "min_part must be 0 or more"),
+        ({"max_handicap": -1}, "0 keeps even games"),
+        ({"min_moves": 20, "max_moves": 19}, "no game has"),
+        ({"sizes": (1,)}, "no board size"),
+        ({"endings": ("won",)}, "'won' is no ending"),
+    ],
+)
+def test_filters_that_no_game_passes_are_refused(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(SgfError, match=why):
+        Filters(**wrong)
 
 
 def test_unknown_values_fail_the_filters_that_ask_for_them() -> None:

@@ -56,6 +56,9 @@ class Filters:
             raise SgfError(f"{strange_endings[0]!r} is no ending; choose from {', '.join(ENDINGS)}")
         if self.max_handicap is not None and self.max_handicap < 0:
             raise SgfError(f"max_handicap must be 0 or more, not {self.max_handicap}; 0 keeps even games")
+        for name in ("min_moves", "min_part"):
+            if (number := getattr(self, name)) < 0:
+                raise SgfError(f"{name} must be 0 or more, not {number}")
         if self.max_moves is not None and self.max_moves < self.min_moves:
             raise SgfError(f"no game has {self.min_moves} moves or more and {self.max_moves} or fewer")
         if self.since and self.until and self.since > self.until:
