@@ -129,11 +129,13 @@ void Search::examine_leaf(Simulation& sim) {
     // A root is searched even after the game.
     const bool passed = params_.conservative_pass && sim.line.size() == 1 && sim.line[0] == sim.game.board().pass();
     // Under territory scoring players agree on the dead stones after their passes. A count that takes all stones for
-    // alive which are not in pass-alive area is far from that, so the network judges, and without one playouts do: the
-    // search goes on.
+    // alive which are not in pass-alive area is far from that, so the network judges, and without one every visit plays
+    // the position out anew.
     const bool agreed = sim.game.rules().scoring == Scoring::territory && sim.game.ending() == Ending::passes &&
                         !params_.simulate_to_end;
-    const bool goes_on = passed || (agreed && !params_.asks_network());
+    const bool is_played_out = agreed && !is_root && !params_.asks_network();
+    if (is_played_out) sim.below_expand_threshold = true;
+    const bool goes_on = passed || is_played_out;
     sim.over = !is_root && ((sim.game.is_over() && !goes_on) || (params_.simulate_to_end && is_long_enough(sim.game)));
     // Play may go on after passes at the root, so a finished game shares no node with the same stones before its end.
     if (sim.over) sim.key = ~sim.key;

@@ -401,5 +401,7 @@ def test_playouts_judge_a_game_under_territory_rules_that_ended_by_passes(select
     rows[4], rows[6] = ". . . . X . X O .", ". . O . X X X O ."
     game = Game.from_diagram("\n".join(rows), rules="japanese", komi=0.5, to_play=1).play("pass")
     params: dict[str, object] = {"selection": selection, "priors": "uniform", "playout_weight": 1.0, "playouts": 1}
-    moves = searched(game, UniformEvaluator(), 1000, **params).stats()
-    assert moves.value[moves.point == 81][0] > 0
+    for transpositions in (False, True):
+        search = searched(game, UniformEvaluator(), 1000, transpositions=transpositions, **params)
+        moves = search.stats()
+        assert moves.value[moves.point == 81][0] > 0
