@@ -127,3 +127,48 @@ def test_an_edit_of_the_rules_checks_the_moves_anew_and_drops_all_analyses() -> 
         tree.read_rules()
         _ = 1 / 0
     assert state() == ("japanese", 5.5, 6), "an edit that fails leaves the rules"
+
+
+SUICIDE = b"(;SZ[9]RU[NZ]KM[7];B[ab];W[ba];B[bb];W[ii];B[ca](;W[aa];B[cc])(;W[ia]))"  # White captures itself
+
+
+def test_a_line_that_other_rules_make_illegal_is_not_gone_along() -> None:
+    tree = read_tree(SUICIDE)
+    history = EditHistory(tree)
+    tree.visit(tree.line(tree.root)[-1])
+    with history.edit(tree.root):
+        tree.root.set_text("RU", "Japanese")
+    assert [node.move for node in tree.line(tree.root)][-1] == (1, 8) and len(tree.line(tree.root)) == 7
+    assert len(list(tree.positions(tree.line(tree.root)))) == 7
+    history.undo()
+    assert len(list(tree.walk())) == 9
+
+
+def test_an_illegal_move_that_is_removed_and_comes_back_is_checked_again() -> None:
+    tree = read_tree(SUICIDE.replace(b"NZ", b"Japanese"))
+    history = EditHistory(tree)
+    tree.check_moves()
+    parent = tree.line(tree.root)[4]
+
+    def edit(rules: str) -> None:
+        with history.edit(tree.root):
+            tree.root.set_text("RU", rules)
+
+    with history.edit(parent):
+        tree.set_children(parent, [])
+    edit("NZ")
+    for _ in range(2):
+        history.undo()
+    assert len(list(tree.walk())) == 7
+    edit("NZ")
+    assert len(list(tree.walk())) == 9
+
+
+def test_rules_are_tried_without_a_change() -> None:
+    tree = read_tree(SUICIDE)
+    for node in tree.walk():
+        node.analysis = Analysis(0.5, None, 1)
+    version = tree.version
+    assert tree.allows("tromp-taylor", 0.5) and not tree.allows("japanese", 7.0)
+    assert len(list(tree.walk())) == 9 and tree.version == version and tree.rules == "new-zealand"
+    assert all(node.analysis is not None and not node.edits for node in tree.walk())

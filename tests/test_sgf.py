@@ -19,7 +19,7 @@ from tengen.errors import SgfError
 from tengen.game import Game
 from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game, write_tree
 from tengen.sgf.grammar import read_line
-from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules
+from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules, rules_name
 
 GAMES = Path(__file__).parent / "data"
 
@@ -581,6 +581,11 @@ def test_a_game_is_written_as_its_tree_is() -> None:
 def test_rules_as_programs_write_them(text: str, name: str) -> None:
     game, info = read_game(f"(;SZ[9]RU[{text}];B[ee])".encode())
     assert (info.rules, info.unknown_rules, game.rules.text) == (name, "", name)
+
+
+@pytest.mark.parametrize("text", ["Korean", " korea ", "\ud55c\uad6d", "KR"])
+def test_korean_rules_keep_their_name(text: str) -> None:
+    assert (rules(text), rules_name(text)) == ("japanese", "korean")
 
 
 @pytest.mark.parametrize("text", ["Lasker-Maas", "Pair Go", "agape", "ko=never", "koSPIGHTscoreAREA", "1989"])

@@ -6,9 +6,13 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.game import WHITE
+from tengen.review.game import GameReview
+from tengen.sgf import Analysis
 from tengen.web.editor import Editor, Tool
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON
 from tengen.web.records import open_record
 from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings
 
 RECORD = b"(;SZ[9]PB[Ann];B[ee](;W[ec];B[cc])(;W[gg];B[cg]))"
 
@@ -162,6 +166,8 @@ def test_the_game_information_is_edited_undone_and_redone() -> None:
         ({"PB": "Anna"}, "japanese", 7.0, "the result is B"),
         ({"PB": "Anna"}, "japanese", 6.3, "whole or half"),
         ({"RE": ""}, "japanese", 700.0, "not possible"),
+        ({"RE": ""}, "japanese", 100.0, "up to 50"),
+        ({"RE": "B+3"}, "japanese", 6.5, r"the result is B\+3"),
     ],
 )
 def test_impossible_game_information_changes_nothing(
@@ -169,17 +175,119 @@ def test_impossible_game_information_changes_nothing(
 ) -> None:
     session, editor = opened(DECIDED)
     before = session.to_sgf()
+    for node in session.tree.walk():
+        node.analysis = Analysis(0.5, None, 1)
     with pytest.raises(TengenError, match=wrong):
         editor.describe(texts, rules, komi)
     assert session.to_sgf() == before and not session.history.can_undo
+    assert all(node.analysis is not None for node in session.tree.walk()), "what is refused costs no analysis"
     assert session.names == ("Ann", "Bo") and session.game.komi == 6.5 and session.result == "B+3.5"
 
 
 def test_rules_that_forbid_a_move_of_the_game_are_refused() -> None:
     suicide = b"(;SZ[9]RU[NZ]KM[7];B[ab];W[ba];B[bb];W[ii];B[ca];W[aa];B[cc])"  # White captures itself
     session, editor = opened(suicide)
+    session.tree.root.analysis = Analysis(0.5, None, 1)
     with pytest.raises(TengenError, match="illegal under these rules"):
         editor.describe({}, "japanese", 7.0)
-    assert session.game.rules.suicide and len(session.line) == 8
+    assert session.game.rules.suicide and len(session.line) == 8 and session.tree.root.analysis is not None
     editor.describe({}, "tromp-taylor", 7.0)
     assert len(session.line) == 8
+
+
+MOVES = b";B[ee];W[cc])"
+
+
+@pytest.mark.parametrize(
+    ("head", "texts", "rules", "komi", "written"),
+    [
+        (b"RU[Japanese]", {}, "chinese", 6.5, b"KM[6.5]RU[chinese]"),
+        (b"KM[7.5]", {}, "chinese", 6.5, b"KM[6.5]RU[chinese]"),
+        (b"", {}, "japanese", 7.5, b"KM[7.5]RU[japanese]"),
+        (b"", {"PB": "Ann"}, "japanese", 6.5, b"PB[Ann]"),
+        (b"RU[foo]", {}, "japanese", 7.5, b"KM[7.5]RU[japanese]"),
+        (b"KM[6.5]RE[B+3]RU[Chinese]", {"RE": "B+3.5"}, "chinese", 7.5, b"KM[7.5]RE[B+3.5]RU[Chinese]"),
+        (b"RE[B+2]", {"RE": "?"}, "japanese", 6.5, b"RE[?]"),
+        (b"AB[cc][gg]HA[2]", {}, "japanese", 0.5, b"KM[0.5]RU[japanese]"),
+    ],
+)
+def test_rules_and_komi_that_a_record_does_not_name_are_both_written_with_a_change_of_one(
+    head: bytes, texts: dict[str, str], rules: str, komi: float, written: bytes
+) -> None:
+    session, editor = opened(b"(;" + head + b"SZ[9]" + MOVES)
+    editor.describe(texts, rules, komi)
+    text = session.to_sgf().replace(b"\n", b"")
+    assert all(part + b"]" in text for part in written.split(b"]")[:-1])
+    assert all((name in text) == (name in head + written) for name in (b"KM", b"RU")), "no more than that"
+    for one in (session, opened(text)[0]):
+        assert (one.game.rules.text, one.game.komi, one.settings.komi) == (rules, komi, komi)
+
+
+def test_a_record_in_chinese_stones_keeps_its_result_with_another_komi() -> None:
+    stones = b"(;SZ[9]RU[Chinese]KM[375]RE[B+2.75]" + MOVES
+    session, editor = opened(stones)
+    editor.describe({"PB": "Ann"}, "chinese", 7.5)
+    assert b"KM[375]" in session.to_sgf() and b"RE[B+2.75]" in session.to_sgf()
+    with pytest.raises(TengenError, match=r"the result is B\+5\.5"):
+        editor.describe({}, "chinese", 7.0)
+    editor.describe({}, "chinese", 6.5)
+    assert session.result == "B+5.5" and opened(session.to_sgf())[0].result == "B+5.5"
+    editor.undo()
+    assert session.result == "B+5.5" and b"RE[B+2.75]" in session.to_sgf()
+    editor.describe({"RE": "B+3.5"}, "chinese", 7.5)
+    assert session.result == "B+3.5" and opened(session.to_sgf())[0].result == "B+3.5", "what is typed is in points"
+
+
+def test_a_komi_that_contradicts_the_result_is_refused_where_it_is_the_guess_too() -> None:
+    session, editor = opened(b"(;SZ[9]KM[0]RE[B+2]" + MOVES)
+    with pytest.raises(TengenError, match=r"the result is B\+2"):
+        editor.describe({}, "japanese", 6.5)
+    assert session.game.komi == 0 and b"KM[0]" in session.to_sgf()
+
+
+def test_komi_0_in_an_even_game_of_fox_is_refused_with_the_reason() -> None:
+    session, editor = opened(b"(;SZ[9]RU[Chinese]KM[375]TC[3]TT[30]RE[W+R]" + MOVES)
+    with pytest.raises(TengenError, match="Fox"):
+        editor.describe({}, "chinese", 0.0)
+    assert b"KM[375]" in session.to_sgf()
+
+
+def test_refused_game_information_leaves_the_encoding() -> None:
+    record = "(;SZ[9]PB[古力]PW[常昊];B[ee]C[围棋];W[cc])".encode("gb18030")
+    session, editor = opened(record)
+    before = session.to_sgf()
+    with pytest.raises(TengenError, match="cannot be read"):
+        editor.describe({"PB": "Иван", "RE": "Ann wins"}, "japanese", 6.5)
+    assert session.to_sgf() == before and session.tree.charset == "gb18030" and session.tree.root.text("PB") == "古力"
+    editor.describe({"PB": "Иван"}, "japanese", 6.5)
+    text = session.to_sgf().decode()
+    assert all(part in text for part in ("CA[UTF-8]", "PB[Иван]", "PW[常昊]", "C[围棋]"))
+
+
+@pytest.mark.parametrize("result", ["W+0.0", "0", "Draw", "W+", "W+R", "Void", ""])
+def test_names_do_not_end_a_game_that_goes_on_from_a_record(result: str) -> None:
+    record = f"(;SZ[9]KM[6]TC[3]TT[30]RE[{result}]".encode() + MOVES
+    session, editor = opened(record, place=1)
+    session.play_on((PERSON, DEFAULT_ENGINE))
+    before = session.result
+    editor.describe({"EV": "Cup"}, session.tree.rules, session.tree.komi)
+    assert session.live and session.in_progress and session.result == before
+    assert f"RE[{result}]".encode() in session.to_sgf() or not result
+
+
+def test_a_result_that_is_set_after_its_place_was_removed_has_a_place_of_the_game() -> None:
+    session, editor = opened(DECIDED, place=4)
+    editor.remove()
+    editor.describe({"RE": "W+R"}, "japanese", 6.5)
+    assert session.ended_at is session.line[-1] and session.ended_at in session.tree
+
+
+def test_names_keep_the_review_of_a_game_by_korean_rules() -> None:
+    session = GameSession(GameSettings(9, "korean", 6.5, players=PEOPLE))
+    for point in (40, 41):
+        session.play(point)
+    session.review = review = GameReview(session.tree, "", 0, (), ())
+    Editor(session).describe({"PB": "Ann"}, session.tree.rules, 6.5)
+    assert session.review is review and session.settings.rules == "korean"
+    Editor(session).describe({}, session.tree.rules, 5.5)
+    assert session.review is None

@@ -9,7 +9,7 @@ import weakref
 from pathlib import Path
 
 import pytest
-from nicegui import background_tasks, core
+from nicegui import background_tasks, core, ui
 from nicegui.elements.mixins.value_element import ValueElement
 from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
@@ -17,7 +17,8 @@ from web_alone import any_element, element, is_shown, perform, press, send, visi
 from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
 from tengen.game import BLACK
-from tengen.web.editor import Tool
+from tengen.review.game import GameReview
+from tengen.web.editor import Editor, Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
@@ -280,6 +281,85 @@ def test_rules_komi_and_result_of_a_game_in_progress_stay() -> None:
         assert all(isinstance(field, ValueElement) and field.enabled for field in fields)
 
     perform(scene, GameSettings(size=9))
+
+
+def test_the_dialog_of_the_game_information_closes_when_another_game_is_shown() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]RU[Japanese]KM[5.5];B[aa])")
+        press("game-info")
+        await page.open_record(b"(;SZ[9]RU[Chinese]KM[7.5];B[bb])")
+        assert not page._game_info._dialog.value
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_a_line_break_in_a_name_is_shown_as_a_space_and_stays() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]PB[Ann\nLee]GC[Two\nlines];B[aa])")
+        press("game-info")
+        field, about = element("info-PB"), element("info-GC")
+        assert isinstance(field, ValueElement) and isinstance(about, ValueElement)
+        assert (field.value, about.value) == ("Ann Lee", "Two\nlines") and about.props["maxlength"] == str(MAX_COMMENT)
+        press("apply-info")
+        assert b"PB[Ann\nLee]" in page.session.to_sgf()
+        press("game-info")
+        field.set_value("Ann Lee 2")
+        press("apply-info")
+        assert b"PB[Ann Lee 2]" in page.session.to_sgf()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_a_result_in_stones_is_shown_in_points_and_korean_rules_by_their_name() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]RU[Chinese]KM[375]RE[B+2.75];B[aa];W[bb])")
+        press("game-info")
+        fields = {name: element(f"info-{name}") for name in ("RE", "komi", "rules")}
+        assert all(isinstance(field, ValueElement) for field in fields.values())
+        shown = {name: field.value for name, field in fields.items() if isinstance(field, ValueElement)}
+        assert shown == {"RE": "B+5.5", "komi": 7.5, "rules": "chinese"}
+        press("apply-info")
+        assert b"RE[B+2.75]" in page.session.to_sgf()
+        for before, after in (("chinese", "korean"), ("korean", "japanese"), ("japanese", "korean")):
+            press("game-info")
+            assert isinstance(fields["rules"], ValueElement) and fields["rules"].value == before
+            fields["rules"].set_value(after)
+            press("apply-info")
+            assert f"RU[{after}]".encode() in page.session.to_sgf()
+        text = page.session.to_sgf()
+        press("game-info")
+        press("apply-info")
+        assert page.session.to_sgf() == text
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_a_result_that_is_set_in_the_editor_ends_the_game_in_progress() -> None:
+    async def scene(page: Page) -> None:
+        for name in ("PB", "RE"):
+            page.session.click(page.session.game.legal_points()[0])
+            page.session.play(page.session.game.legal_points()[-1])
+            press("edit")
+            Editor(page.session).describe({name: "W+R"}, page.session.tree.rules, page.session.tree.komi)
+            press("edit")
+            assert page.session.live is page.session.in_progress is (name == "PB")
+        assert page.session.phase == "over"
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_review_names_the_players_as_they_are_now() -> None:
+    async def scene(page: Page) -> None:
+        for point in (40, 41):
+            page.session.play(point)
+        page.session.review = GameReview(page.session.tree, "", 0, (), ())
+        page.refresh()
+        page._describe({"PB": "Ann"}, page.session.tree.rules, page.session.tree.komi)
+        page.refresh()
+        texts = [part.text for part in page._review._players.descendants() if isinstance(part, ui.label)]
+        assert "Ann" in texts and "White" in texts
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_a_review_outlives_a_lost_connection() -> None:

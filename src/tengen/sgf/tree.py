@@ -399,7 +399,13 @@ class GameTree:
             for node in hidden:
                 node.problem = "" if node in self else node.problem
             self.check_moves()
+            self._illegal += [node for node in hidden if node not in self]
+            self._visited = {place: node for place, node in self._visited.items() if not node.problem}
             self.position_changed(self.root)
+
+    def allows(self, rules: str, komi: float) -> bool:
+        """Whether all moves that can be shown are legal under these rules. Nothing changes."""
+        return not any(illegal for _node, _problem, illegal in self._problems(rules, komi))
 
     def numbered(self) -> dict[int, int]:
         """The number of every node, by id, in the order of the text; as ids in a tree that is read from it."""
@@ -445,7 +451,7 @@ class GameTree:
 
         Raises SgfError where a move is illegal.
         """
-        game = self._root_position()
+        game = self._root_position(self.rules, self.komi)
         turn = game.to_play
         for step in line:
             if step.problem:
@@ -463,7 +469,17 @@ class GameTree:
         A node with an illegal move gets a `problem`, so that its variation ends before it. Raises SgfError where the
         position at the root is illegal.
         """
-        found: dict[int, str] = {}
+        nodes, found = list(self.walk()), {}
+        for node, problem, illegal in self._problems(self.rules, self.komi):
+            found[node.id] = problem
+            if illegal:
+                node.problem = problem
+                self._illegal.append(node)
+        return [found[node.id] for node in nodes if node.id in found]
+
+    def _problems(self, rules: str, komi: float) -> Iterator[tuple[GameNode, str, bool]]:
+        """(node, what is wrong in words, whether the move is illegal) of all variations by these rules, in any order.
+        What follows an illegal move is left out."""
         nodes = list(self.walk())
         size = dict.fromkeys((node.id for node in nodes), 1)
         for node in reversed(nodes):
@@ -471,7 +487,7 @@ class GameTree:
                 size[node.parent.id] += size[node.id]
         # The largest branch comes last and takes the game of its parent, the others copy it: no more than log2(nodes)
         # games exist at a time, each with its history, whatever the shape of the tree.
-        root = self._root_position()
+        root = self._root_position(rules, komi)
         pending = [(self.root, root, root.to_play, True)]
         while pending:
             node, game, turn, last = pending.pop()
@@ -480,15 +496,12 @@ class GameTree:
                 try:
                     game, turn = _advance(game, turn, node)
                 except IllegalMove as error:
-                    node.problem = str(error)
-                    found[node.id] = node.problem
-                    self._illegal.append(node)
+                    yield node, str(error), True
                     continue
                 if node.setup and moves:
-                    found[node.id] = f"stones are set up after move {moves}: earlier captures are not counted"
+                    yield node, f"stones are set up after move {moves}: earlier captures are not counted", False
             branches = sorted(node.variations, key=lambda child: -size[child.id])
             pending.extend((child, game, turn, place == 0) for place, child in enumerate(branches))
-        return [found[node.id] for node in nodes if node.id in found]
 
     def _prepare_for(self, text: str) -> None:
         """Convert the tree to UTF-8 unless its encoding can surely hold a text."""
@@ -503,8 +516,8 @@ class GameTree:
         if declared_charset(self.root.properties).lower() != "utf-8":
             self.root.properties["CA"] = [b"UTF-8"]
 
-    def _root_position(self) -> Game:
-        game = Game(self.size, self.rules, self.komi).setup(to_play=self._first_to_play())
+    def _root_position(self, rules: str, komi: float) -> Game:
+        game = Game(self.size, rules, komi).setup(to_play=self._first_to_play())
         try:
             return _advance(game, game.to_play, self.root)[0]
         except IllegalMove as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import datetime
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 import chardet
@@ -168,13 +169,18 @@ _RULES = {
 
 def rules(text: str) -> str:
     """The rule set of an RU value, as `Rules.text` writes it; empty for none and for an unknown one."""
+    name = rules_name(text)
+    return Rules.parse(name).text if name else ""
+
+
+def rules_name(text: str) -> str:
+    """The rule set of an RU value by a name that `Rules.parse` knows: Korean rules, whose text is that of the Japanese
+    ones, keep their name. Empty for none and for an unknown one."""
     plain = text.strip().lower()
-    try:
-        return Rules.parse(plain).text
-    except RecipeError:
-        pass
-    found = next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
-    return Rules.parse(found).text if found else ""
+    with suppress(RecipeError):
+        Rules.parse(plain)
+        return plain
+    return next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
 
 
 def unknown_rules(text: str) -> str:
@@ -184,6 +190,8 @@ def unknown_rules(text: str) -> str:
 
 
 _MAX_KOMI = 1 << 20  # a game keeps its komi as float32, which has every half point up to it
+MAX_FOREIGN_KOMI = 50
+"""The highest komi that is believed of a record that Tengen has not made."""
 _ZI_KOMI = (2.75, 3.25, 3.75)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반½]")
@@ -212,7 +220,7 @@ def komi(text: str, points: bool = False) -> tuple[float | None, bool]:
         value /= 100
     if value in _ZI_KOMI:
         return 2 * value, True
-    whole = abs(value) <= 50 and (2 * value).is_integer()
+    whole = abs(value) <= MAX_FOREIGN_KOMI and (2 * value).is_integer()
     return (value, False) if whole else (None, False)
 
 

@@ -10,8 +10,10 @@ from string import ascii_uppercase
 
 from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
-from tengen.sgf import GameNode
+from tengen.sgf import GameNode, GameTree
 from tengen.sgf.tree import MARKS
+from tengen.sgf.values import MAX_FOREIGN_KOMI
+from tengen.sgf.values import result as read_result
 from tengen.web.counting import check_point
 from tengen.web.language import _
 from tengen.web.session import GameSession
@@ -78,26 +80,14 @@ class Editor:
         Raises TengenError for a result that cannot be read, a komi that contradicts it, and rules under which a move
         of the game is illegal.
         """
-        session, tree, root = self._session, self._session.tree, self._session.tree.root
+        session, tree = self._session, self._session.tree
         replace(session.settings, rules=rules, komi=komi)  # checks the komi
-        shown = len(list(tree.walk()))
-        with session.history.edit(*dict.fromkeys((session.node, root))):
-            for name, text in texts.items():
-                root.set_text(name, text)
-            if rules != tree.rules:
-                root.set_text("RU", rules)
-            if komi != tree.komi:
-                root.set_text("KM", f"{komi:g}")
-            result = root.text("RE")
-            if result and tree.info.result.ending == "unknown" and "RE" in texts:
-                wrong = _("the result {text!r} cannot be read", text=result[:40])
-                raise TengenError(wrong + ": " + _("write it as B+3.5, W+R, W+T, Draw or Void"))
-            tree.read_rules()
-            if tree.komi != komi:
-                wrong = _("komi {komi:g} is not possible", komi=komi)
-                raise TengenError(wrong + ": " + _("the result is {result}", result=result))
-            if len(list(tree.walk())) < shown:
-                raise TengenError(_("a move of the game is illegal under these rules"))
+        after = _described(tree, texts, rules, komi)
+        if (rules, komi) != (tree.rules, tree.komi) and not tree.allows(rules, komi):
+            raise TengenError(_("a move of the game is illegal under these rules"))
+        with session.history.edit(*dict.fromkeys((session.node, tree.root))):
+            for name in (*texts, "RU", "KM", "RE"):
+                tree.root.set_text(name, after.text(name))
         session.read_info()
         session.show_again(session.node)
 
@@ -163,6 +153,40 @@ class Editor:
                 names: Iterator[str] = map(str, count(1)) if tool is Tool.NUMBER else _letters()
                 labels[point] = next(name for name in names if name not in labels.values())
             node.labels = labels
+
+
+def _described(tree: GameTree, texts: Mapping[str, str], rules: str, komi: float) -> GameNode:
+    """The root of a tree with other game information, apart from it: see `Editor.describe`."""
+    after = GameTree(tree.size, dict(tree.root.properties), tree.charset)
+    root, result = after.root, str(tree.info.result)
+    for name, text in texts.items():
+        root.set_text(name, text)
+    if "RE" in texts:
+        read = read_result(texts["RE"])
+        result = str(read)
+        if texts["RE"] and read.ending == "unknown" and texts["RE"] != result:
+            wrong = _("the result {text!r} cannot be read", text=texts["RE"][:40])
+            raise TengenError(wrong + ": " + _("write it as B+3.5, W+R, W+T, Draw or Void"))
+    after.read_rules()
+    changed = (rules, komi) != (tree.rules, tree.komi)
+    if changed and (after.rules != rules or not root.text("RU")):  # else it is guessed from the komi
+        root.set_text("RU", rules)
+    if changed or ("RE" in texts and root.text("KM")):
+        root.set_text("KM", f"{komi:g}")
+    if str(after.info.result) != result:  # the record counted in Chinese stones
+        root.set_text("RE", result)
+    after.read_rules()
+    if (changed or "RE" in texts) and (after.komi != komi or (root.text("KM") and after.info.komi is None)):
+        wrong = _("komi {komi:g} is not possible", komi=komi)
+        score = after.info.result.score
+        if score is not None and not (score - komi).is_integer():
+            why = _("the result is {result}", result=result)
+        elif abs(komi) > MAX_FOREIGN_KOMI:
+            why = _("choose a whole or half number up to {limit:g}", limit=MAX_FOREIGN_KOMI)
+        else:
+            why = _("the record is of the Fox server, where 0 in an even game stands for an unknown komi")
+        raise TengenError(f"{wrong}: {why}")
+    return root
 
 
 def _letters() -> Iterator[str]:

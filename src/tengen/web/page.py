@@ -106,6 +106,7 @@ class Page:
         self._files.keep(final=True)
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
+        self._game_info.close()
         self._offer.hide()
         self._welcome.hide()
         self._controller.new_session(session)
@@ -494,7 +495,7 @@ class Page:
         if self._editing:
             self._left = session.tip if session.live else None
             session.analyze()
-        elif session.tip is self._left:
+        elif session.tip is self._left and session.ended_at is not self._left:
             with self._errors_shown():
                 session.go_on()
         self._changed()

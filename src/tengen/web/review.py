@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tengen.game import COLOR_NAMES as NAMES
 from tengen.review.game import PHASES, GameReview, Phase, ReviewedMove, Summary
 from tengen.web.components import EventHandler
 from tengen.web.counting import vertex
@@ -23,6 +22,7 @@ class ReviewPanel:
     def __init__(self, on_go: EventHandler) -> None:
         self._on_go = on_go
         self._shown: GameReview | None = None
+        self._names = "", ""
         with ui.element("div").classes("tg-card").props("data-testid=review-result") as self._card:
             with ui.element("div").classes("tg-row"):
                 ui.label(_("Review")).classes("tg-heading tg-grow")
@@ -32,9 +32,11 @@ class ReviewPanel:
 
     def show(self, review: GameReview | None) -> None:
         """Show a review; nothing for None."""
-        if review is self._shown:
+        info = None if review is None else review.tree.info
+        names = (info.black or _("Black"), info.white or _("White")) if info else ("", "")
+        if review is self._shown and names == self._names:
             return
-        self._shown = review
+        self._shown, self._names = review, names
         self._card.set_visibility(review is not None)
         self._players.clear()
         if review is None:
@@ -45,8 +47,7 @@ class ReviewPanel:
                     self._player(review, color)
 
     def _player(self, review: GameReview, color: int) -> None:
-        info = review.tree.info
-        ui.label((info.black, info.white)[color] or _(NAMES[color])).classes("tg-review-name")
+        ui.label(self._names[color]).classes("tg-review-name")
         summary = Summary.of(review.of(color))
         ui.label(figures(summary) if summary else _("No move")).classes("tg-note")
         ui.label(phase_figures(review, color)).classes("tg-note")

@@ -83,15 +83,16 @@ class GameSession:
     def read_info(self) -> None:
         """Take the names, rules, komi and result of the record, which was opened, or in which they were edited."""
         info = self.tree.info
-        if (self.tree.rules, self.tree.komi) != (self.settings.rules, self.settings.komi):
+        if (self.tree.rules, self.tree.komi) != (self.game.rules.text, self.game.komi):
             self.settings = replace(self.settings, rules=self.tree.rules, komi=self.tree.komi)
             self.review = None
         self.record_names = info.black or _("Black"), info.white or _("White")
         komi = _("komi {komi:g}", komi=self.tree.komi)
         self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
-        if info.result != read_result(self.result):
-            known = info.result.ending != "unknown"
-            self.settle(str(info.result) if known else "", self.ended_at or self.tree.line(self.tree.root)[-1])
+        known = self._result_of_record
+        if known != (str(read_result(self.result)) if self.result else ""):
+            ended_at = self.ended_at if self.ended_at is not None and self.ended_at in self.tree else None
+            self.settle(known, ended_at or self.tree.line(self.tree.root)[-1])
             self.ended_here = False
             if not known:
                 self.ended_at = None
@@ -517,10 +518,15 @@ class GameSession:
 
     def _set_result(self, result: str) -> None:
         """Take a result and write it into the record, which may say the same in other words."""
-        self.result, info = result, self.tree.info
-        known = str(info.result) if info.result.ending != "unknown" else ""
-        if result != known:
-            self.tree.info = replace(info, result=read_result(result))
+        self.result = result
+        if result != self._result_of_record:
+            self.tree.info = replace(self.tree.info, result=read_result(result))
+
+    @property
+    def _result_of_record(self) -> str:
+        """The result that the record names, in SGF's usual words; empty where it names none."""
+        found = self.tree.info.result
+        return str(found) if found.ending != "unknown" else ""
 
     def _set_tip(self, tip: GameNode | None = None) -> None:
         """The game goes on at a node, by default the shown one."""
