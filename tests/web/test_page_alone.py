@@ -273,9 +273,12 @@ def test_the_game_information_is_changed_in_its_dialog() -> None:
 def test_rules_komi_and_result_of_a_game_in_progress_stay() -> None:
     async def scene(page: Page) -> None:
         page.session.click(40)
-        press("game-info")
         fields = [element(f"info-{name}") for name in ("PB", "RE", "komi")]
-        assert [isinstance(field, ValueElement) and field.enabled for field in fields] == [True, False, False]
+        for _ in range(3):  # in the editor too, and after it
+            press("game-info")
+            assert [isinstance(field, ValueElement) and field.enabled for field in fields] == [True, False, False]
+            press("edit")
+        press("edit")
         page.session.analyze()
         press("game-info")
         assert all(isinstance(field, ValueElement) and field.enabled for field in fields)

@@ -14,7 +14,6 @@ from tengen.web.language import N_, _, translated
 from tengen.web.new_game_dialog import RULE_NAMES
 from tengen.web.panels import MAX_COMMENT
 from tengen.web.session import GameSession
-from tengen.web.settings import Mode
 
 TEXTS = {
     "PB": N_("Black"),
@@ -53,9 +52,9 @@ class GameInfoDialog:
     def _text(self, name: str, label: str) -> ui.input:
         return ui.input(label=label).props(f"outlined dense maxlength={MAX_TEXT} data-testid=info-{name}")
 
-    def open(self, session: GameSession) -> None:
-        """Show the game information of a session."""
-        tree, plays = session.tree, session.mode is not Mode.ANALYZE
+    def open(self, session: GameSession, plays: bool) -> None:
+        """Show the game information of a session; where it `plays`, rules, komi and result cannot be changed."""
+        tree = session.tree
         self._shown = {name: tree.root.text(name) for name in self._texts}
         # Fields of a single line would join the words around a line break.
         self._shown |= {name: self._shown[name].replace("\n", " ") for name in TEXTS}

@@ -90,7 +90,7 @@ class Page:
             "undo": lambda: self._edited(Editor.undo),
             "redo": lambda: self._edited(Editor.redo),
             "board": lambda: self._board.run_method("focus"),
-            "info": lambda: self._game_info.open(self.session),
+            "info": lambda: self._game_info.open(self.session, self._plays),
             "shortcuts": lambda: self._shortcuts.open(),
         }
         self._build(settings, library)
@@ -463,6 +463,13 @@ class Page:
 
     def _commented(self, node: GameNode, comment: str) -> None:
         Editor(self.session).comment(comment, node)
+
+    @property
+    def _plays(self) -> bool:
+        """Whether a game with the engine goes on, also while it is edited."""
+        session = self.session
+        live = session.live or (self._editing and self._left is not None)
+        return live and session.settings.mode is not Mode.ANALYZE
 
     def _describe(self, texts: dict[str, str], rules: str, komi: float) -> None:
         Editor(self.session).describe(texts, rules, komi)
