@@ -34,9 +34,10 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_VISITS = 400
 DEFAULT_PLAYOUTS = 10_000
-# The search of a pass before it is played, at most.
+# The search of a pass before it is played, at most. The seconds hold unless visits alone limit the engine, and fall in
+# the margin that clocks leave.
 _PASS_VISITS = 64
-_PASS_SECONDS = 0.1  # of a search that visits do not limit, or time too; they fall in the margin that clocks leave
+_PASS_SECONDS = 0.1
 _PASS_BYTES = 1 << 22
 
 
