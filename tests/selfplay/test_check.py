@@ -58,7 +58,6 @@ def test_a_sound_recipe_passes() -> None:
             {"stages": {3: {"search": {"full": {"pass_policy": "no-legal-move"}}}}},
             "from cycle 3 on, search.params and search.full give full and cheap searches that cannot play",
         ),
-        ({"game": {"rules": "nonsense"}}, "nonsense"),
         (
             {"game": {"sizes": {3: 2, 9: 1}}, "rating": {"opening": 4}},
             "rating.opening: an opening on 3x3 has at most 3 moves, a third of its points, not 4",
