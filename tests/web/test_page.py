@@ -164,6 +164,33 @@ def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder:
     saved.unlink()
 
 
+def test_the_graph_stays_where_it_is_while_the_search_of_another_move_begins(tab: Tab) -> None:
+    """A finger on the graph would otherwise seek on what has moved there."""
+    analyze(tab)
+    for point, count in ((10, 1), (20, 2), (30, 3)):
+        tab.tap(point)
+        tab.until(lambda count=count: len(tab.stones()) == count)
+    tab.click("analysis")
+    found = lambda: len(tab.driver.find_elements("css selector", ".tg-candidate")) == 5  # noqa: E731
+    tab.until(found)
+    tab.script(
+        """
+        const frame = document.querySelector(".tg-graph");
+        window.places = [];
+        const watch = () => {
+          window.places.push(frame.getBoundingClientRect().top + window.scrollY);
+          requestAnimationFrame(watch);
+        };
+        watch();
+        """
+    )
+    for move in (2, 1):
+        tab.click("back")
+        tab.until(lambda move=move: f"move {move} / 3" in tab.text() and found())
+    places = set(tab.script("return window.places"))  # type: ignore[arg-type]
+    assert len(places) == 1, places
+
+
 def test_keys_and_graph_go_through_the_game_and_another_move_makes_a_branch(tab: Tab) -> None:
     from selenium.webdriver import ActionChains, Keys
 

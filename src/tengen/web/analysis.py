@@ -10,6 +10,7 @@ from tengen.engine import SearchResult
 from tengen.web.components import EventHandler, GraphElement, visited
 from tengen.web.counting import vertex
 from tengen.web.language import _
+from tengen.web.panels import switch_class
 
 ROWS = 5
 PV_LENGTH = 8
@@ -77,7 +78,7 @@ class AnalysisPanel:
         self._switch.set_value(on)
         self._options.set_visibility(on or result is not None)
         self.graph.set_visibility(graph)
-        self._table.show(result, position, size)
+        self._table.show(result, position, size, room=on)
 
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""
@@ -118,16 +119,19 @@ class MoveTable:
         """The variation of the row under the pointer; empty without one."""
         return () if self._pointed is None else self._lines[self._pointed]
 
-    def show(self, result: SearchResult | None, position: object, size: int) -> None:
-        """Show the moves of a search of a position, on a board of this size, for the side to move; none for None."""
+    def show(self, result: SearchResult | None, position: object, size: int, room: bool) -> None:
+        """Show the moves of a search of a position, on a board of this size, for the side to move; none for None.
+
+        With `room` a table without moves takes the same space, so that what is below stays while a search begins.
+        """
         if position != self._shown:
             # A finger that taps a row never leaves it, nor does a pointer when the row is hidden.
             self._shown, self._pointed = position, None
-        self._table.set_visibility(result is not None)
+        self._table.set_visibility(room or result is not None)
         moves = visited(result)[:ROWS] if result is not None else []
         top = moves[0].winrate if moves else 0.0
         for row, (element, labels) in enumerate(self._rows):
-            element.set_visibility(row < len(moves))
+            switch_class(element, "tg-blank", row >= len(moves))
             if row >= len(moves):
                 self._lines[row] = ()
                 continue
