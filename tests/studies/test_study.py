@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shlex
 import shutil
 import time
@@ -22,6 +23,7 @@ from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
 from tengen.studies.figures import _FIND, find_figure, shown
+from tengen.studies.page import _estimate, _numbers
 from tengen.studies.runner import StudyFolder, run_study
 from tengen.studies.study import FIGURES, Figure, Step, load_study, study_names
 from tengen.training.losses import check_losses
@@ -53,7 +55,7 @@ def description(recipe: Path) -> dict[str, Any]:
             },
             "duel": {
                 "run": "match one=policy:${net-1} two=policy:${net-2} --quiet --workers 1",
-                "options": {"games": 2, "size": 7, "komi": 0.5, "openings": "random", "opening": 2},
+                "options": {"games": 2, "size": 7, "komi": 0.5, "openings": "random", "opening": 2, "sprt": "0,200"},
             },
             "elsewhere": {"run": "match random random", "needs": ["a-program-that-is-not-there"]},
         },
@@ -62,6 +64,7 @@ def description(recipe: Path) -> dict[str, Any]:
             {"what": "both seeds", "ours": {"figure": "top1", "of": ["net-1", "net-2"]}},
             {"what": "difference", "ours": {"figure": "top1", "of": ["net-2"], "minus": ["net-1"]}},
             {"what": "score", "ours": {"figure": "score", "of": "duel", "player": "one", "against": "two"}},
+            {"what": "Elo", "ours": {"figure": "elo", "of": "duel", "player": "two"}},
             {"what": "missing", "ours": {"figure": "score", "of": "elsewhere", "player": "random"}},
         ],
         "plots": [{"title": "Accuracy", "of": {"net": ["net-1", "net-2"]}, "published": {"paper": [[100, 50.0]]}}],
@@ -102,6 +105,8 @@ def test_a_study_runs_once_and_its_page_has_the_figures_of_its_runs(
     assert "It is small." in page
     summary = json.loads((runs / "duel" / "summary.json").read_text())
     assert row["score"].startswith(f"{100 * summary['pairings'][0]['score']:.1f}%")
+    assert row["Elo"].split()[0] in ("-inf", "-0", "+0", "+inf")  # two games of policies: a side wins both, or each one
+    assert re.search(r"\| duel \| done in \d+ s; SPRT of Elo 0 against 200: LLR .* after 1 pairs \|", page)
     for over in ("samples", "hours"):
         assert (pages / f"small-study-accuracy-{over}.svg").read_text().startswith("<svg")
     # Nothing runs again, and the page is the same.
@@ -149,7 +154,7 @@ def test_the_page_of_your_own_study_is_in_the_folder_of_its_runs_and_names_its_f
     assert not (tmp_path / "docs").exists()
     page = (tmp_path / "runs" / "studies" / "my own" / "my own.md").read_text()
     commands = [part.split("`")[0] for part in page.split("`tengen study ")[1:]]
-    assert len(commands) == 6 and all(shlex.split(words)[0] == "my own.yaml" for words in commands)
+    assert len(commands) == 7 and all(shlex.split(words)[0] == "my own.yaml" for words in commands)
 
 
 def test_a_page_keeps_the_figures_of_runs_that_are_gone(
@@ -167,8 +172,8 @@ def test_a_page_keeps_the_figures_of_runs_that_are_gone(
     page, record = ((pages / f"small-study.{end}").read_text() for end in ("md", "json"))
     plots = {plot: plot.read_text() for plot in pages.glob("*.svg")}
     rows = json.loads(record)["rows"]
-    assert [row["scale"] for row in rows] == [0.4, 0.4, 0.2, None, None, 0.2]
-    assert [row["without"] for row in rows] == [[], ["net-2"], [], [], [], []] and "**without net-2**" in page
+    assert [row["scale"] for row in rows] == [0.4, 0.4, 0.2, None, None, None, 0.2]
+    assert [row["without"] for row in rows] == [[], ["net-2"], [], [], [], [], []] and "**without net-2**" in page
     assert set(json.loads(record)["plots"].values()) == {0.4} and len(plots) == 2
     shutil.rmtree(runs / "small-study-x0.4")  # the shorter runs are still there
     assert study(path, "--report", "--page", pages) == 0
@@ -215,7 +220,7 @@ def test_a_page_keeps_no_figure_of_a_step_that_has_changed(path: Path, recipe: P
     path.write_text(yaml.safe_dump(changed, sort_keys=False))
     assert study(path, "--report", "--out", runs, "--page", pages) == 0
     rows = json.loads(record.read_text())["rows"]
-    assert [row["ours"] for row in rows] == [None, 0.99, None, None, 0.99]
+    assert [row["ours"] for row in rows] == [None, 0.99, None, None, None, 0.99]
     assert [run["step"] for run in json.loads(record.read_text())["runs"]] == ["net-2"]
     assert list(json.loads(record.read_text())["steps"].values()).count("done in 1 min") == 2
     assert "![small-study-accuracy" not in page.read_text() and not list(pages.glob("*.svg"))
@@ -223,7 +228,7 @@ def test_a_page_keeps_no_figure_of_a_step_that_has_changed(path: Path, recipe: P
 
 def test_a_page_without_runs_has_no_figures(path: Path, tmp_path: Path) -> None:
     assert study(path, "--report", "--out", tmp_path / "runs", "--page", tmp_path / "pages") == 0
-    assert (tmp_path / "pages" / "small-study.md").read_text().count("| not run |") == 8  # rows and steps
+    assert (tmp_path / "pages" / "small-study.md").read_text().count("| not run |") == 9  # rows and steps
     assert not (tmp_path / "runs").exists()
 
 
@@ -484,6 +489,12 @@ def test_a_score_is_that_of_the_games_that_count_as_in_the_figures_of_the_match(
     (tmp_path / "duel.json").write_text(json.dumps({"command": folder.command("duel")}))
     found = find_figure(folder, Figure(figure="score", of=["duel"], player="two", against="one"))
     assert found is not None and found.mean == 0 and found.count < 60
+    high = 400 * math.log10(found.high / (1 - found.high))
+    difference = Figure(figure="elo", of=["duel"], player="two")
+    as_elo = find_figure(folder, difference)
+    assert as_elo is not None and (as_elo.mean, as_elo.low) == (-math.inf, -math.inf)
+    assert as_elo.high == pytest.approx(high)
+    assert shown(difference, as_elo) == f"-inf (-inf to {high:+.0f})"
 
 
 def test_a_score_of_a_match_that_was_interrupted_is_not_shown(path: Path, tmp_path: Path) -> None:
@@ -496,6 +507,22 @@ def test_a_score_of_a_match_that_was_interrupted_is_not_shown(path: Path, tmp_pa
     (tmp_path / "duel.json").write_text(json.dumps({"command": folder.command("duel")}))
     found = find_figure(folder, wanted)
     assert found is not None and (found.mean, found.count) == (0.5, 2)
+
+
+@pytest.mark.parametrize(
+    "ends", [(0.5, 0.25, 0.75), (math.inf, 40, math.inf), (-math.inf, -math.inf, 3), (2, -math.inf, math.inf)]
+)
+def test_a_page_keeps_infinite_figures(ends: tuple[float, float, float]) -> None:
+    """As the Elo of a match without a loss; JSON has no infinity."""
+    written = json.dumps(_numbers(Estimate(*ends, 9)), allow_nan=False)
+    found = _estimate(json.loads(written))
+    assert (found.mean, found.low, found.high) == ends
+
+
+def test_a_page_keeps_a_figure_without_interval_and_one_that_was_not_reached() -> None:
+    for mean in (2.5, math.nan):
+        found = _estimate(json.loads(json.dumps(_numbers(Estimate(mean, math.nan, math.nan, 9)), allow_nan=False)))
+        assert repr(found.mean) == repr(mean) and math.isnan(found.low) and math.isnan(found.high)
 
 
 def test_every_figure_of_a_row_can_be_found() -> None:

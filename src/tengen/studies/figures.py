@@ -170,7 +170,10 @@ def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
 
 
 def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """The score of `player` in the match of a step, against `against` or all others, in the games that count."""
+    """The score of `player` in the match of a step, or its Elo difference, in the games that count.
+
+    Its opponents are `against` or all others.
+    """
     step = wanted.of[0]
     path = folder.run_folder(step)
     if folder.state(step) != "done" or not (path / "match.json").exists():
@@ -178,10 +181,14 @@ def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     games = match_games(path)
     for name in filter(None, (wanted.player, wanted.against)):
         if name not in (players := games.match.names if games.match else ()):
-            raise RecipeError(f"figure score of step {step}: {unknown_name('player', name, players)}")
+            raise RecipeError(f"figure {wanted.figure} of step {step}: {unknown_name('player', name, players)}")
     met = games_of(games.outcomes, wanted.player, *([wanted.against] if wanted.against else []))
     found = tally(met, wanted.player)
-    return Estimate(found.score, *found.interval(), found.games) if found.games else None
+    if not found.games:
+        return None
+    if wanted.figure == "elo":
+        return Estimate(*found.elo(), found.games)
+    return Estimate(found.score, *found.interval(), found.games)
 
 
 def _speedup(folder: StudyFolder, wanted: Figure) -> Estimate | None:
@@ -245,7 +252,7 @@ _FIND: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
     **dict.fromkeys(COLUMNS, _held_out),
     "training": _training,
     "card": _card,
-    "score": _score,
+    **dict.fromkeys(("score", "elo"), _score),
     "speedup": _speedup,
     "output": _output,
 }
@@ -281,6 +288,13 @@ def shown(wanted: Figure, found: Estimate | None) -> str:
         text = f"{100 * found.mean:{sign}.1f}{unit}"
         ends = [f"{100 * end:{sign}.1f}" for end in (found.low, found.high)]
     else:
-        form = wanted.form or ("{:+.3f}" if wanted.minus and wanted.figure != "speedup" else "{:,.3g}")
+        form = wanted.form or _form(wanted)
         text, ends = form.format(found.mean), [form.format(end) for end in (found.low, found.high)]
     return text if math.isnan(found.low) else f"{text} ({ends[0]} to {ends[1]})"
+
+
+def _form(wanted: Figure) -> str:
+    """How numbers that are no shares are written unless a row says so."""
+    if wanted.figure == "elo":
+        return "{:+.0f}"
+    return "{:+.3f}" if wanted.minus and wanted.figure != "speedup" else "{:,.3g}"

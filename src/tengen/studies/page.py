@@ -194,10 +194,7 @@ class _Kept:
         row = self._rows.get(json.dumps(wanted.model_dump(exclude_defaults=True), sort_keys=True), {})
         known = self._same.issuperset({*wanted.of, *wanted.minus}.difference(row.get("without", ())))
         if known and row.get("scale") and not (found and found[0] >= row["scale"]):
-            mean, ends = row["ours"], row["interval_95"]
-            low, high = ends or (math.nan, math.nan)
-            estimate = Estimate(math.nan if mean is None else mean, low, high, 0)
-            return _Shown(row["scale"], estimate, row.get("without", []))
+            return _Shown(row["scale"], _estimate(row), row.get("without", []))
         if found is None:
             return None
         done = of_done_steps(folders[found[0]], wanted)
@@ -319,8 +316,17 @@ def _run_record(run: TrainingRun) -> dict[str, Any]:
 def _numbers(found: Estimate | None) -> dict[str, Any]:
     if found is None:
         return {"ours": None}
-    ours, low, high = (None if math.isnan(value) else round(value, 5) for value in (found.mean, found.low, found.high))
-    return {"ours": ours, "interval_95": None if low is None else [low, high]}
+    ours = round(found.mean, 5) if math.isfinite(found.mean) else None
+    return {"ours": ours, "interval_95": None if math.isnan(found.low) else found.interval(5)}
+
+
+def _estimate(numbers: Mapping[str, Any]) -> Estimate:
+    """What `_numbers` wrote: an infinite mean, as of the Elo of a match without a loss, is null and has an interval."""
+    mean, ends = numbers["ours"], numbers["interval_95"]
+    if ends is None:
+        return Estimate(math.nan if mean is None else mean, math.nan, math.nan, 0)
+    low, high = -math.inf if ends[0] is None else ends[0], math.inf if ends[1] is None else ends[1]
+    return Estimate((low if ends[0] is None else high) if mean is None else mean, low, high, 0)
 
 
 def _ours(study: Study, wanted: Figure | Documented, found: _Shown | None, scale: float) -> tuple[str, str]:
@@ -354,10 +360,18 @@ def _state(folder: StudyFolder, step: str) -> str:
     if changed := folder.difference(step):
         return f"not run: the folder holds another run, {changed}"
     if result := folder.result(step):
-        return f"{_DONE} in {duration(result['seconds'])}" if result["seconds"] else _DONE
+        state = f"{_DONE} in {duration(result['seconds'])}" if result["seconds"] else _DONE
+        return f"{state}; {test}" if (test := _test(folder.run_folder(step))) else state
     if missing := folder.missing(step):
         return f"not run: {missing}"
     return folder.state(step)
+
+
+def _test(path: Path) -> str:
+    """What the sequential test of a match says; "" for other runs, and for a match without one."""
+    summary = path / "summary.json"
+    test = json.loads(summary.read_text(encoding="utf-8"))["sprt"] if summary.exists() else None
+    return str(test["words"]) if test else ""
 
 
 def _words(folder: StudyFolder, step: str) -> str:

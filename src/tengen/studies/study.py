@@ -21,7 +21,7 @@ SCALED = ("games", "positions", "iterations", "cycles")
 move are conditions of a match, not its length."""
 FIGURES = (
     *("top1", "top5", "cross_entropy", "value_mse", "value_accuracy"),
-    *("training", "card", "score", "speedup", "output"),
+    *("training", "card", "score", "elo", "speedup", "output"),
 )
 """The figures of a row: `tengen.studies.figures` finds them."""
 _SAMPLES = ("games", "training.validation_games")
@@ -170,16 +170,17 @@ class Figure(Strict):
 
     The figures are those of held-out positions (`top1`, `top5`, `cross_entropy`, `value_mse`, from 0 to 1,
     `value_accuracy`); `training`, the figure `key` of the training batches in the last tenth of a run; `card`, the
-    metric `key` on the card of the network; `score`, that of `player` in a match; `speedup`, how many times fewer
-    samples the steps `of` need for the final `key` (`top1` unless given) of the steps `minus`; and `output`, the number
-    at the path `key` in the JSON that a step printed, such as `0.speed`, or its `seconds`.
+    metric `key` on the card of the network; `score`, that of `player` in a match, and `elo`, its Elo difference there;
+    `speedup`, how many times fewer samples the steps `of` need for the final `key` (`top1` unless given) of the steps
+    `minus`; and `output`, the number at the path `key` in the JSON that a step printed, such as `0.speed`, or its
+    `seconds`.
     """
 
     figure: str = key(..., "one of these figures")
     of: list[str] = key(..., "the step, or the steps whose mean is shown")
     minus: list[str] = key([], "steps whose mean is subtracted, position by position")
-    player: str = key("", "of `score`: a player of the match")
-    against: str = key("", "of `score`: its opponent; all others unless given")
+    player: str = key("", "of `score` and `elo`: a player of the match")
+    against: str = key("", "of `score` and `elo`: its opponent; all others unless given")
     form: str = key("", "how numbers other than shares are written, as Python's `{:.3f}`")
     key: str = key("", "of `training`, `card`, `speedup`, `output`: see above")  # last: it hides the function
 
@@ -254,8 +255,8 @@ class Study(Strict):
         for row in self.rows:
             if isinstance(row.ours, Figure):
                 self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
-                if row.ours.figure == "score" and not row.ours.player:
-                    raise RecipeError(f"row {row.what!r}: the figure score needs a player of the match")
+                if row.ours.figure in ("score", "elo") and not row.ours.player:
+                    raise RecipeError(f"row {row.what!r}: the figure {row.ours.figure} needs a player of the match")
         for plot in self.plots:
             self._check([step for steps in plot.of.values() for step in steps], f"plot {plot.title!r}")
         for name, step in self.steps.items():
