@@ -63,7 +63,7 @@ def test_each_search_finds_what_it_finds_alone_in_any_order(order: int, tree_thr
     assert all(task.done and task.poll() is result for task, result in zip(tasks, results, strict=True))
 
 
-def test_positions_of_one_priority_share_batches_and_higher_ones_come_first() -> None:
+def test_positions_share_batches_and_higher_ones_come_first_with_half_of_the_time() -> None:
     gate = Gate()
     with SearchQueue(gate, batch=4, at_once=8) as queue:
         first = queue.start(Game(5), FEW)  # its first batch waits at the gate
@@ -75,10 +75,31 @@ def test_positions_of_one_priority_share_batches_and_higher_ones_come_first() ->
         for task in (first, *low, *high):
             assert task.wait(60).visits == 40
     sizes = [size for _, size in gate.seen]
-    # Once the higher ones are there, nothing else is searched until they are over.
-    assert sizes.index(7) <= 2 and set(sizes[sizes.index(7) : len(sizes) - sizes[::-1].index(7)]) == {7}
-    assert max(rows for rows, size in gate.seen if size == 7) == 8
-    assert max(rows for rows, size in gate.seen if size == 5) == 8
+    # Once the three higher ones are there, the three others have no more batches than they, until they are over.
+    until_over = sizes[sizes.index(7) : len(sizes) - sizes[::-1].index(7)]
+    assert sizes.index(7) <= 2 and until_over.count(7) > 2 and until_over.count(5) <= until_over.count(7)
+    assert max(rows for rows, size in gate.seen if size == 7) == 12
+    assert max(rows for rows, size in gate.seen if size == 5) == 12
+
+
+@pytest.mark.parametrize("at_once", [2, 8])
+def test_an_endless_search_of_a_high_priority_does_not_stop_the_others(at_once: int) -> None:
+    """As when KaTrain ponders while it analyzes a game."""
+    with SearchQueue(Checksum(), at_once=at_once) as queue:
+        endless = queue.start(Game(7), MANY, priority=101)
+        low = [queue.start(Game(5, komi=i), FEW, priority=-99 - i) for i in range(3)]
+        assert [task.wait(60).visits for task in low] == [40, 40, 40] and not endless.done
+        # A search whose turn has not come begins once a place is free.
+        assert all(low[i]._started < low[i + 1]._started for i in range(2))  # type: ignore[operator]
+
+
+def test_with_one_place_the_highest_priority_alone_is_searched() -> None:
+    with SearchQueue(Checksum(), at_once=1) as queue:
+        endless, low = queue.start(Game(7), MANY, priority=1), queue.start(Game(5), FEW)
+        with pytest.raises(TimeoutError):
+            low.wait(0.2)
+        endless.stop()
+        assert low.wait(20).visits == 40
 
 
 def test_a_search_is_polled_and_stopped_while_it_runs() -> None:

@@ -233,10 +233,11 @@ Member = tuple[SearchTask, int]
 class SearchQueue:
     """Searches positions in a thread of its own, those of the highest priority first.
 
-    Up to `at_once` positions of one priority share the batches of the evaluator, `batch` positions of each. Half of
-    them are evaluated while the trees of the other half are searched. A search of lower priority rests meanwhile and
-    keeps its tree. Each has a tree of its own and the same seed, so its result at
-    given visits depends neither on the others nor on the order in which they come::
+    Up to `at_once` positions share the batches of the evaluator, `batch` positions of each. Half of them are evaluated
+    while the trees of the other half are searched. Beside those of the highest priority at most as many others are
+    searched: an urgent position has half of the time at least, and an endless one does not stop the others. A search
+    that must rest keeps its tree. Each has a tree of its own and the same seed, so its result at given visits depends
+    neither on the others nor on the order in which they come::
 
         with SearchQueue(load_evaluator()) as queue:
             tasks = [queue.start(game, Limits(visits=200)) for game in games]
@@ -383,9 +384,9 @@ class SearchQueue:
     def _next_tasks(self) -> list[SearchTask]:
         """The searches of the next batch: half of those that share, so that the others can be evaluated meanwhile."""
         with self._changed:
-            open_ = [task for task in self._tasks if not task.done]
-        highest = max((task.priority for task in open_), default=0)
-        sharing = [task for task in open_ if task.priority == highest][: self._at_once]
+            open_ = sorted((task for task in self._tasks if not task.done), key=lambda task: -task.priority)
+        urgent = sum(task.priority == open_[0].priority for task in open_)
+        sharing = open_[: min(2 * urgent, self._at_once)]
         busy = self._in_flight()
         return [task for task in sharing if task not in busy][: (len(sharing) + 1) // 2]
 
