@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 import lzma
 import time
 from dataclasses import replace
@@ -17,6 +18,7 @@ from sgfmill import sgf as sgfmill_sgf
 from tengen.coords import MAX_SIZE
 from tengen.errors import SgfError
 from tengen.game import Game
+from tengen.rules import Rules
 from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game, write_tree
 from tengen.sgf.grammar import read_line
 from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules, rules_name
@@ -576,6 +578,10 @@ def test_a_game_is_written_as_its_tree_is() -> None:
         ("koPOSITIONALscoreAREAtaxNONEsui1", "tromp-taylor"),
         ('{"ko":"SIMPLE","scoring":"TERRITORY","suicide":false}', "japanese"),
         ("japanese,tax=none", "ko=simple,scoring=territory,suicide=false,bonus=none,tax=none"),
+        ("Chinese area scoring, komi 7.5", "chinese"),
+        ("\u4e2d\u56fd\u89c4\u5219", "chinese"),
+        (json.dumps(Rules.parse("japanese").katago), "japanese"),  # fields with capitals, as hasButton
+        ('{"hasButton":true}', "ko=positional,scoring=area,suicide=true,bonus=none,button=true"),
     ],
 )
 def test_rules_as_programs_write_them(text: str, name: str) -> None:
@@ -588,7 +594,15 @@ def test_korean_rules_keep_their_name(text: str) -> None:
     assert (rules(text), rules_name(text)) == ("japanese", "korean")
 
 
-@pytest.mark.parametrize("text", ["Lasker-Maas", "Pair Go", "agape", "ko=never", "koSPIGHTscoreAREA", "1989"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Lasker-Maas", "Pair Go", "agape", "ko=never", "koSPIGHTscoreAREA", "1989"),
+        # A known name with words that change the rules.
+        *("Chinese,ko=bogus", "chinese,tax=foo", "Chinese with button", "japanese superko", "AGA Button Go", "koreanx"),
+        "Japanese area",
+    ],
+)
 def test_unknown_rules_are_not_guessed(text: str) -> None:
     """Not even where the komi suggests some: the game is read by rules that the caller names."""
     record = f"(;SZ[9]KM[7.5]RU[{text}];B[ee];W[ec])".encode()

@@ -153,18 +153,20 @@ def date(text: str) -> datetime.date | None:
     return None if day == datetime.date(1970, 1, 1) else day
 
 
-# Beginnings of RU values as servers and editors write them, beside the names that Rules.parse() knows.
+# RU values as servers and editors write them, beside the names that Rules.parse() knows; more words may follow.
 _RULES = {
-    "japanese": ("japan", "jp", "日本"),
-    "chinese": ("chin", "cn", "中国", "中國"),
-    "korean": ("korea", "kr", "한국", "韩国", "韓国"),
-    "aga": ("aga ", "american"),
-    "bga": ("bga ", "british"),
-    "french": ("french ", "ffg"),
-    "ing": ("ing ", "goe ", "应氏", "應氏"),
-    "new-zealand": ("nz ", "new zealand", "new-zealand"),
-    "tromp-taylor": ("tromp",),
+    "japanese": r"jap(?:an(?:ese)?)?|jp|日本",
+    "chinese": r"chin(?:a|ese)?|cn|中国|中國",
+    "korean": r"korean?|kr|한국|韩国|韓国",
+    "aga": r"aga|american",
+    "bga": r"bga|british",
+    "french": r"french|ffg",
+    "ing": r"ing|goe|应氏|應氏",
+    "new-zealand": r"nz|new[ -]?zealand",
+    "tromp-taylor": r"tromp(?:\W*taylor)?",
 }
+_MORE = r"[\W\d_]|rules?|rulesets?|{}|scoring|counting|style|komi|规则|規則|规|ルール|룰|규칙"
+"""What may follow the name: words that change nothing. Any other, as in `Chinese, no suicide`, may change the rules."""
 
 
 def rules(text: str) -> str:
@@ -176,11 +178,17 @@ def rules(text: str) -> str:
 def rules_name(text: str) -> str:
     """The rule set of an RU value by a name that `Rules.parse` knows: Korean rules, whose text is that of the Japanese
     ones, keep their name. Empty for none and for an unknown one."""
-    plain = text.strip().lower()
+    plain = text.strip()
     with suppress(RecipeError):
-        Rules.parse(plain)
-        return plain
-    return next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
+        if plain.startswith("{"):  # KataGo's JSON: its fields have capitals
+            return Rules.parse(plain).text
+        Rules.parse(plain.lower())
+        return plain.lower()
+    for name, written in _RULES.items():
+        more = _MORE.format(Rules.parse(name).scoring)
+        if len(plain) <= _LONGEST and re.fullmatch(rf"(?:{written})(?![a-z])(?:{more})*", plain.lower()):
+            return name
+    return ""
 
 
 def unknown_rules(text: str) -> str:
