@@ -179,6 +179,9 @@ def test_a_program_that_quits_is_not_killed_and_not_waited_for(monkeypatch: pyte
 def test_a_flood_on_stderr_costs_no_memory() -> None:
     with GtpClient(command_line("floods-stderr", 1)) as client:
         assert client.ask("genmove b", seconds=60) == "pass"
+        end = time.monotonic() + 20  # stderr is read beside the answer, and may come after it
+        while client.last_words[-1] != "noise 199999" and time.monotonic() < end:
+            time.sleep(0.01)
         assert client.remarks[-1] == client.last_words[-1] == "noise 199999"
         assert len(client.remarks) <= 1000 and len(client.last_words) <= 20
 

@@ -92,6 +92,7 @@ def test_the_raw_outputs_of_a_human_style_network(tmp_path: Path) -> None:
     session = session_of(size=5)
     refused = "? Cannot run kata-raw-human-nn, "
     assert ask(session, "kata-raw-human-nn 0") == refused + "-human-model was not provided"
+    assert "needs a human-style network" in ask(session, "kata-set-param humanSLProfile rank_5k")
     session.human = HumanNetwork(katago_twin.written(tmp_path / "human.txt", metadata=True), "onnxruntime")
     assert ask(session, "kata-raw-human-nn 0") == refused + "humanSLProfile parameter was not set"
     assert ask(session, "kata-set-param humanSLProfile rank_40k").startswith("? no profile 'rank_40k'")

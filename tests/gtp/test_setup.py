@@ -190,6 +190,14 @@ def test_a_game_survives_printing_and_loading(tmp_path: Path) -> None:
     assert (other.game.size, other.game.komi, other.game.handicap) == (9, 6.5, 3)
 
 
+def test_a_finished_game_is_printed_with_its_result() -> None:
+    session = played("A1")
+    assert "RE[" not in ask(session, "printsgf")
+    ask(session, "play w pass")
+    ask(session, "play b pass")
+    assert f"RE[{ask(session, 'final_score')}]" in ask(session, "printsgf") == ask(session, "printsgf -")
+
+
 def test_the_file_of_a_dash_is_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = played("D4")

@@ -85,7 +85,9 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_params(changes.new_params(engine.asked_params), ours)
     engine.params_on(session.game.size, params)  # raises where they contradict what the network advises
-    if session.human is not None and (profile := changes.front.get("humanSLProfile")):
+    if profile := changes.front.get("humanSLProfile"):
+        if session.human is None:
+            raise GtpError("humanSLProfile needs a human-style network: -human-model FILE")
         session.human.evaluator(profile)
     style = _weakened(changes.new_style(engine.style), settings)
     limits = changes.new_limits(session.options.limits)

@@ -10,11 +10,13 @@ from tengen import coords
 from tengen.errors import GtpError, IllegalMove, NetworkError, RecipeError, SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.parse import Arguments
+from tengen.gtp.play import final_score
 from tengen.gtp.session import GtpSession
 from tengen.handicap import fixed_handicap as fixed_points
 from tengen.handicap import free_handicap
 from tengen.rules import Rules
 from tengen.sgf import SgfInfo, read_game, write_game
+from tengen.sgf.values import result
 
 KOMI_RANGE = 400
 
@@ -246,9 +248,13 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
 
 
 def printsgf(session: GtpSession, args: Arguments) -> str:
-    """[FILE]: print the game as SGF, or write it into the file; the file `-` means to print it."""
+    """[FILE]: print the game as SGF, or write it into the file; the file `-` means to print it.
+
+    A game that has ended by passes has the result of `final_score`.
+    """
     args.expect(0, 1000)
-    record = write_game(session.game, SgfInfo())
+    ended = final_score(session, Arguments()) if session.game.is_over else ""
+    record = write_game(session.game, SgfInfo(result=result(ended)))
     if args.words in ((), ("-",)):
         return record.decode("utf-8")
     try:
