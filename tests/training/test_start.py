@@ -310,7 +310,7 @@ def fine_tuned(store: Path, folder: Path, *changes: str) -> Path:
 def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(store: Path, tmp_path: Path) -> None:
     """At a rate of nearly 0 on 7x7 it stays the same on 9x9."""
     folder = fine_tuned(store, tmp_path / "mine", "training.optimizer.lr=1e-12")
-    files = [find_network("distilled-b8c64"), folder / "nets" / "fine-tune.onnx"]
+    files = [find_network("default"), folder / "nets" / "fine-tune.onnx"]
     before, after = (OpenVinoEvaluator(path, precision="f32", remember=False) for path in files)
     game = Game(9, "chinese", 7.5)
     for vertex in ("E5", "C3"):
@@ -323,14 +323,14 @@ def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(stor
 def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:
     folder = fine_tuned(store, tmp_path / "mine")
     start, first = (next(e for e in read_events(folder) if e["event"] == name) for name in ("start", "validation"))
-    assert start["source"] == "distilled-b8c64" and not start["fresh"] and start["parameters"] == start["total"]
+    assert start["source"] == "distilled-b8c64-2" and not start["fresh"] and start["parameters"] == start["total"]
     assert first["step"] == 0
     card = read_card(folder / "nets" / "fine-tune.onnx")
-    assert card.data == "the games of random, begun with distilled-b8c64" and card.board_sizes == list(range(5, 20))
+    assert card.data == "the games of random, begun with distilled-b8c64-2" and card.board_sizes == list(range(5, 20))
     assert card.search == {"preset": "katago"}
     # Another start is another run.
     other = RunConfig.model_validate({**(RunFolder(folder, "supervised").saved_recipe() or {}), "start": str(folder)})
-    with pytest.raises(RecipeError, match="start = distilled-b8c64, not"):
+    with pytest.raises(RecipeError, match="start = distilled-b8c64-2, not"):
         train(other, folder, show_progress=False)
     # Two small steps: the predictions are still those of the shipped network.
     final = read_events(folder, "final")[-1]
