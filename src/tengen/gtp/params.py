@@ -50,14 +50,14 @@ def get_params(session: GtpSession, args: Arguments) -> str:
 def set_param(session: GtpSession, args: Arguments) -> str:
     """NAME [VALUE]: change one setting. The next search starts a new tree."""
     args.expect(1, 2)
-    change_settings(session, {args.text(0): args.text(1) if len(args) > 1 else ""})
+    _change(session, {args.text(0): args.text(1) if len(args) > 1 else ""})
     return ""
 
 
 def set_params_by_json(session: GtpSession, args: Arguments) -> str:
     """A JSON object of names and values: change all of these settings, or with an error none."""
     args.expect(1, 1000)
-    change_settings(session, json_object(" ".join(args.words)))
+    _change(session, json_object(" ".join(args.words)))
     return ""
 
 
@@ -75,6 +75,13 @@ def _values(session: GtpSession) -> dict[str, object]:
     return {**dict(theirs), **params.model_dump(), **{name: getattr(session.engine.style, name) for name in WEAKENING}}
 
 
+def _change(session: GtpSession, settings: Mapping[str, object]) -> None:
+    """Change settings by a command. A configuration may name a profile without its network, a command may not."""
+    if settings.get("humanSLProfile") and session.human is None:
+        raise GtpError("humanSLProfile needs a human-style network: -human-model FILE")
+    change_settings(session, settings)
+
+
 def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None:
     """Change settings under both kinds of names; all values are checked before the first is changed."""
     engine, own = session.engine, {*SearchParams.model_fields, *WEAKENING}
@@ -85,9 +92,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_params(changes.new_params(engine.asked_params), ours)
     engine.params_on(session.game.size, params)  # raises where they contradict what the network advises
-    if profile := changes.front.get("humanSLProfile"):
-        if session.human is None:
-            raise GtpError("humanSLProfile needs a human-style network: -human-model FILE")
+    if session.human is not None and (profile := changes.front.get("humanSLProfile")):
         session.human.evaluator(profile)
     style = _weakened(changes.new_style(engine.style), settings)
     limits = changes.new_limits(session.options.limits)
