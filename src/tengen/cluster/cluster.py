@@ -12,6 +12,7 @@ import time
 import uuid
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, Self, TypeVar
 
@@ -116,7 +117,8 @@ class Cluster:
         for other in self._beside:
             other.close()
         for worker in self._workers:
-            self._ray.kill(worker.actor)
+            with suppress(self._ray.exceptions.RayError):  # of a worker that has not begun, or whose node is gone
+                self._ray.kill(worker.actor)
         self._workers.clear()
         if self._joined:
             self._ray.shutdown()
