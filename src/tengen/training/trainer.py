@@ -386,7 +386,12 @@ class DamagedCheckpoint(RecipeError):
 def save_tensors(state: Mapping[str, Any], path: Path) -> None:
     """Write what `load_tensors` reads. Raises OSError where it cannot be written."""
     with path.open("wb") as file:  # by its name PyTorch writes itself, and raises RuntimeError without a reason
-        torch.save(state, file)
+        try:
+            torch.save(state, file)
+        except RuntimeError as error:  # PyTorch's end of the archive hides what the file had raised
+            if isinstance(error.__context__, OSError):
+                raise error.__context__ from None
+            raise
 
 
 def load_tensors(path: Path) -> State:
