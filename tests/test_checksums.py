@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -146,6 +148,21 @@ def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path) -> None:
     """PyTorch raised RuntimeError, without a file, when it wrote by itself."""
     with pytest.raises(OSError, match="No space left"):
         save_tensors({"network": torch.zeros(100_000)}, Path("/dev/full"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
+def test_a_checkpoint_that_the_disk_does_not_hold_is_an_error_of_the_disk(tmp_path: Path) -> None:
+    """PyTorch ends its archive after the file has failed, and raises RuntimeError of its own."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
+    try:
+        with pytest.raises(OSError) as error:
+            save_tensors({f"layer {i}": torch.zeros(1 << 16) for i in range(8)}, tmp_path / "step.ckpt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error.value.errno == errno.EFBIG
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 70, b"\x00" * 5000])

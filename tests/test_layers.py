@@ -17,7 +17,10 @@ SOURCE = ROOT / "src" / "tengen"
 NATIVE = ROOT / "native"
 
 # A part of the package, and the parts that it may import besides itself.
-RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk", "checksums", "machine", "plugins"}
+RULES = {
+    *("_native", "game", "coords", "rules", "handicap", "errors", "sgf"),
+    *("disk", "checksums", "protocol_buffer", "machine", "plugins"),
+}
 ENGINE = RULES | {"engine", "evaluators", "data", "formats"}
 ALLOWED: dict[str, set[str]] = {
     "__init__": RULES | {"engine"},  # the engine on demand only: see the test of `import tengen`
@@ -26,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "plugins": {"errors"},
     "disk": {"checksums"},
     "checksums": set(),
+    "protocol_buffer": set(),
     "machine": set(),
     "coords": {"_native", "errors"},
     "rules": {"errors", "_native"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,27 @@ def test_what_is_altered_or_missing(run: Path, capsys: pytest.CaptureFixture[str
     ]
     assert found["shard-00000.arrow"] == "missing"
     assert last == "2 intact, 4 altered, 1 missing, 2 without a checksum"
+
+
+@pytest.mark.parametrize("length", [0, 1000, 100_000])
+def test_a_network_or_checkpoint_that_was_cut_short_is_altered(
+    length: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its checksum would be at the end. A whole file of an earlier version has none either, and is no damage."""
+    with zipfile.ZipFile(tmp_path / "whole.ckpt", "w") as archive:
+        archive.writestr("data", bytes(200_000))
+    unsealed = NETWORK.read_bytes()[:-83]  # the property with the checksum, and its digest
+    (tmp_path / "whole.onnx").write_bytes(unsealed)
+    for whole in (tmp_path / "whole.ckpt", tmp_path / "whole.onnx"):
+        whole.with_stem("cut").write_bytes(whole.read_bytes()[:length])
+    status, found, _ = verify(capsys, tmp_path)
+    assert status == 1
+    assert found == {
+        "cut.ckpt": "altered",
+        "cut.onnx": "altered",
+        "whole.ckpt": "without a checksum",
+        "whole.onnx": "without a checksum",
+    }
 
 
 def test_a_match_is_verified_and_read_as_before(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

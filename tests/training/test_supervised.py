@@ -39,7 +39,7 @@ from tengen.training.config import LinearRun, RunConfig  # noqa: E402
 from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric, save_tensors  # noqa: E402
+from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 
@@ -583,21 +583,6 @@ def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatc
     with pytest.raises(OSError, match="No space"):
         folder.write_recipe({"name": "second"})
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
-def test_a_checkpoint_that_the_disk_does_not_hold_is_an_error_of_the_disk(tmp_path: Path) -> None:
-    """PyTorch ends its archive after the file has failed, and raises RuntimeError of its own."""
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
-    try:
-        with pytest.raises(OSError) as error:
-            save_tensors({f"layer {i}": torch.zeros(1 << 16) for i in range(8)}, tmp_path / "step.ckpt")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert error.value.errno == errno.EFBIG
 
 
 def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from tengen.checksums import ALTERED, Integrity, file_digest, sealed
 from tengen.disk import cache_folder, data_folder, write_whole
 from tengen.errors import NetworkError, suggestion
 from tengen.formats import DEFAULT_PROFILE, KATAGO_SUFFIXES, is_katago_file
+from tengen.protocol_buffer import message_fields
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,6 @@ KATAGO_SIZES = range(5, 20)
 
 # Field numbers of onnx.ModelProto and of its StringStringEntryProto.
 _METADATA, _KEY, _VALUE = 14, 1, 2
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 class UnknownNetwork(NetworkError):
@@ -427,44 +427,9 @@ def _default_lines() -> list[str]:
 
 def _metadata(file: BinaryIO) -> Iterator[tuple[str, str]]:
     """The metadata properties of an ONNX file, skipping the graph. Raises EOFError for what is no protocol buffer."""
-    for _, content in _fields(file, only=_METADATA):
-        entry = dict(_fields(io.BytesIO(content)))
+    for _, content in message_fields(file, only=_METADATA):
+        entry = dict(message_fields(io.BytesIO(content)))
         yield entry.get(_KEY, b"").decode(), entry.get(_VALUE, b"").decode()
-
-
-def _fields(file: BinaryIO, only: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """(number, bytes) of the length-delimited fields of a message; those but `only` are skipped when it is given."""
-    end = file.seek(0, 2)
-    file.seek(0)
-    while file.tell() < end:
-        tag = _varint(file)
-        number, kind = tag >> 3, tag & 7
-        if kind == _VARINT:
-            _varint(file)
-        elif kind in (_FIXED64, _FIXED32):
-            file.seek(8 if kind == _FIXED64 else 4, 1)
-        elif kind == _BYTES and number:
-            length = _varint(file)
-            if file.tell() + length > end:
-                raise EOFError
-            if only is None or number == only:
-                yield number, file.read(length)
-            else:
-                file.seek(length, 1)
-        else:
-            raise EOFError
-
-
-def _varint(file: BinaryIO) -> int:
-    value = shift = 0
-    while True:
-        byte = file.read(1)
-        if not byte or shift > 63:
-            raise EOFError
-        value |= (byte[0] & 0x7F) << shift
-        if byte[0] < 0x80:
-            return value
-        shift += 7
 
 
 def _printable(value: Any) -> Any:

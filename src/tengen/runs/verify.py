@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from tengen import _native
 from tengen.checksums import Integrity, content_digest, line_integrity, listed, sealed
 from tengen.errors import TengenError
+from tengen.protocol_buffer import message_fields
 
 _SEALED = (".onnx", ".ckpt", ".pt")
+_GRAPH = 7  # the number of the field `graph` of an ONNX model
 Finding = tuple[Path, Integrity]
 
 
@@ -40,7 +43,9 @@ def _entries(folder: Path) -> list[Path]:
 
 def _file(path: Path) -> Integrity:
     if path.suffix in _SEALED:
-        return sealed(path)
+        found = sealed(path)
+        # The checksum is at the end: a file that was cut short has none, as one of an earlier version.
+        return Integrity.ALTERED if found is Integrity.UNKNOWN and not _is_whole(path) else found
     if path.suffix == ".playout":
         try:
             _native.read_linear_weights(str(path))  # compares the checksum of the format's own
@@ -51,6 +56,17 @@ def _file(path: Path) -> Integrity:
         complete = path.read_bytes().split(b"\n")[:-1]  # a kill cuts the last line short
         return Integrity.UNKNOWN if all(_object(line) is not None for line in complete) else Integrity.ALTERED
     return Integrity.UNKNOWN
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a network file or checkpoint without a checksum goes on to its end."""
+    if path.suffix != ".onnx":
+        return zipfile.is_zipfile(path)
+    try:
+        with path.open("rb") as file:
+            return len(list(message_fields(file, only=_GRAPH))) > 0
+    except EOFError:
+        return False
 
 
 def _store(folder: Path) -> Iterator[Finding]:
