@@ -1,12 +1,15 @@
-"""Defaults of groups of keys."""
+"""Defaults of groups of keys, and numbers that no machine can take."""
 
 from __future__ import annotations
 
 import pytest
+from pydantic import BaseModel
 
-from tengen.reinforce.config import UpdateConfig
-from tengen.selfplay.config import LearnConfig
-from tengen.training.config import Strict, TrainerConfig
+from tengen.errors import RecipeError
+from tengen.recipes import load_recipe
+from tengen.reinforce.config import PolicyGradientConfig, UpdateConfig
+from tengen.selfplay.config import LearnConfig, SelfPlayConfig
+from tengen.training.config import RunConfig, Strict, TrainerConfig
 
 
 @pytest.mark.parametrize("model", [LearnConfig, UpdateConfig])
@@ -22,3 +25,33 @@ def test_a_key_of_a_group_is_changed() -> None:
     assert LearnConfig.model_validate({"schedule": {"decay": 0.5}}).schedule.decay == 0.5
     changed = UpdateConfig.model_validate({"optimizer": {"lr": 0.1}}).optimizer
     assert (changed.name, changed.lr) == ("adamw", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "model", "settings"),
+    [
+        (
+            "tiny",
+            RunConfig,
+            ["training.batch_size", "training.steps", "training.threads", "data.threads", "training.seed"],
+        ),
+        (
+            "tiny-5x5",
+            SelfPlayConfig,
+            [
+                *("search.visits", "search.cheap_visits", "rating.games", "rating.visits", "gate.games", "cycles"),
+                *("learn.batch_size", "learn.threads", "workers", "seed"),
+            ],
+        ),
+        ("alphago-rl-9x9", PolicyGradientConfig, ["learn.batch_size", "learn.threads", "games", "iterations", "seed"]),
+    ],
+)
+def test_numbers_that_no_machine_can_take_are_refused_in_one_line(
+    recipe: str, model: type[BaseModel], settings: list[str]
+) -> None:
+    """They had ended in tracebacks, in memory that was full, or in an error that named a sound store."""
+    for name in settings:
+        with pytest.raises(RecipeError) as error:
+            load_recipe(recipe, [f"{name}=99999999999999999999999"], model=model)
+        assert str(error.value).startswith("--set") and name in str(error.value) and "less than" in str(error.value)
+        assert len(str(error.value).splitlines()) == 1

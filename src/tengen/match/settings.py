@@ -23,7 +23,7 @@ from tengen.match.sprt import Progress, Sprt
 from tengen.statistics import Z95, Tally, wilson
 
 _GAMES = 60  # of a pairing, by default
-_MOST_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
+MAX_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
 _NETWORKS = frozenset({"network", "policy", "raw"})
 
 Pairing: TypeAlias = tuple[str, str]
@@ -47,7 +47,7 @@ class MatchSettings(BaseModel):
     players: tuple[PlayerSpec, ...]
     schedule: Schedule = Field(None, validate_default=True)
     within: float | None = Field(None, ge=0.1, lt=50)
-    games: int = Field(None, ge=2, le=_MOST_GAMES, validate_default=True)
+    games: int = Field(None, ge=2, le=MAX_GAMES, validate_default=True)
     conditions: Conditions = Conditions()
     sprt: Sprt | None = None
 

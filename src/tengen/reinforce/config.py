@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.match.settings import MAX_GAMES
 from tengen.training.config import (
+    MAX_BATCH,
+    MAX_COUNT,
     AreaRules,
     OptimizerConfig,
     Positive,
@@ -54,7 +57,7 @@ class UpdateConfig(TrainerConfig):
     optimizer: OptimizerConfig = key(OptimizerConfig(name="adamw", lr=3e-4), "")
     schedule: ScheduleConfig = key(ScheduleConfig(warmup_steps=5, decay=0.3), "steps of the schedule are updates")
     clip: float | None = key(1.0, "maximum norm of the gradient; null: no clipping", gt=0)
-    batch_size: int = key(2048, "positions of an optimizer step, about", ge=1)
+    batch_size: int = key(2048, "positions of an optimizer step, about", ge=1, le=MAX_BATCH)
     passes: int = key(1, "times that each position is used in an update", ge=1)
     baseline: Literal["value", "mean", "none"] = key(
         "value", "value: the network's value of the position; mean: mean result with that color"
@@ -74,7 +77,7 @@ class EvaluationConfig(Strict):
     """
 
     every: int = key(50, "updates between two evaluations; there is one at the end too", ge=1)
-    games: int = key(400, "games of each of the two matches", ge=2)
+    games: int = key(400, "games of each of the two matches", ge=2, le=MAX_GAMES)
     opening_moves: int | None = key(
         None, "moves of an opening; null: 6, or on tiny boards a third of their points", ge=0
     )
@@ -88,10 +91,10 @@ class PolicyGradientConfig(Recipe):
     """
 
     kind: Literal["policy-gradient"] = key("policy-gradient", "kind of the recipe")
-    seed: int = key(0, "determines the run", ge=0)
+    seed: int = key(0, "determines the run", ge=0, lt=2**63)
     start: str = key(..., "network file, or name of an installed network: the parent")
-    iterations: int = key(..., "length of the run in updates", ge=1)
-    games: int = key(128, "games of an update", ge=2)
+    iterations: int = key(..., "length of the run in updates", ge=1, le=MAX_COUNT)
+    games: int = key(128, "games of an update", ge=2, le=MAX_GAMES)
     temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
     game: GameConfig = key(GameConfig(), "")
     pool: PoolConfig = key(PoolConfig(), "")

@@ -9,7 +9,11 @@ from pydantic_core import ErrorDetails
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.errors import RecipeError, unknown_name
+from tengen.match.settings import MAX_GAMES
 from tengen.training.config import (
+    MAX_BATCH,
+    MAX_COUNT,
+    MAX_THREADS,
     AreaRules,
     CardFacts,
     Fraction,
@@ -24,6 +28,8 @@ from tengen.training.config import (
 
 MIN_TREE = 1 << 22
 """Minimum memory of a search tree in bytes."""
+
+_MAX_VISITS = 65_535  # a policy target keeps them in 16 bits
 
 
 class KomiConfig(Strict):
@@ -116,8 +122,8 @@ class SearchConfig(Strict):
     improved policy, and is the one that the search chose once t is below 0.1.
     """
 
-    visits: int = key(32, "visits of a full search", ge=1)
-    cheap_visits: int = key(8, "visits of a cheap search", ge=1)
+    visits: int = key(32, "visits of a full search", ge=1, le=_MAX_VISITS)
+    cheap_visits: int = key(8, "visits of a cheap search", ge=1, le=_MAX_VISITS)
     cheap_share: float = key(0.0, "share of the moves that is searched cheaply", ge=0, lt=1)
     decided: DecidedConfig | None = key(None, "")
     params: dict[str, Any] = key({}, "search parameters of full and cheap searches")
@@ -174,7 +180,7 @@ class LearnConfig(TrainerConfig):
     The schedule's progress is that of the run, so that the learning rate drops towards its last cycle.
     """
 
-    batch_size: int = key(128, "positions in a step", ge=1)
+    batch_size: int = key(128, "positions in a step", ge=1, le=MAX_BATCH)
     reuse: Positive = key(4.0, "how often each recorded position is drawn on average, without the share of `records`")
     window: WindowConfig = key(WindowConfig(), "")
     schedule: ScheduleConfig = key(ScheduleConfig(decay=0.3), "")
@@ -187,8 +193,8 @@ class LearnConfig(TrainerConfig):
 class GateConfig(Strict):
     """The gate: a new network plays self-play games only after it beat the current one."""
 
-    games: int = key(128, "games of the match", ge=2)
-    visits: int = key(1, "visits a move; 1: the raw policies play", ge=1)
+    games: int = key(128, "games of the match", ge=2, le=MAX_GAMES)
+    visits: int = key(1, "visits a move; 1: the raw policies play", ge=1, le=_MAX_VISITS)
     score: Fraction = key(0.5, "minimum score, where `confidence` is null")
     confidence: float | None = key(
         None,
@@ -207,8 +213,8 @@ class RatingConfig(Strict):
     """
 
     every: int = key(5, "cycles between two ratings", ge=1)
-    games: int = key(100, "games against each anchor", ge=2)
-    visits: int = key(1, "visits a move; 1: the raw policy plays", ge=1)
+    games: int = key(100, "games against each anchor", ge=2, le=MAX_GAMES)
+    visits: int = key(1, "visits a move; 1: the raw policy plays", ge=1, le=_MAX_VISITS)
     anchors: tuple[str, ...] = key(
         ("random", "early", "past"),
         "players as of tengen match, such as playouts@VISITS or gtp:COMMAND; early: the run's first networks; past: "
@@ -283,9 +289,9 @@ class SelfPlayConfig(Recipe):
     """A whole self-play recipe: cycles of games and training on them."""
 
     kind: Literal["selfplay"] = key("selfplay", "kind of the recipe")
-    seed: int = key(0, "determines the run")
-    cycles: int = key(..., "length of the run in cycles", ge=1)
-    games_per_cycle: int = key(..., "games of a cycle", ge=1)
+    seed: int = key(0, "determines the run", ge=-(2**63), lt=2**63)
+    cycles: int = key(..., "length of the run in cycles", ge=1, le=1_000_000)
+    games_per_cycle: int = key(..., "games of a cycle", ge=1, le=MAX_COUNT)
     games_at_once: int = key(256, "games in flight", ge=1)
     overlap: bool = key(False, "train on a cycle while the next is played, one network behind: all cores work")
     device: Literal[
@@ -294,7 +300,9 @@ class SelfPlayConfig(Recipe):
         "cpu",
         "what evaluates the networks of self-play; auto: the fastest; games repeat bit for bit on the same device",
     )
-    workers: int = key(0, "threads that play, each with its share of the games in flight; 0: one a core", ge=0)
+    workers: int = key(
+        0, "threads that play, each with its share of the games in flight; 0: one a core", ge=0, le=MAX_THREADS
+    )
     cluster: ClusterConfig = key(ClusterConfig(), "")
     start: str | None = key(None, "network file, or name of an installed network, to begin with")
     network: dict[str, Any] = key(..., "`family` and the settings of that network family")

@@ -11,6 +11,11 @@ from tengen.rules import Rules
 FileName = Annotated[str, AfterValidator(file_name)]
 DEFAULT_FRACTION = 0.02
 """Share of the games that validate unless a recipe says otherwise."""
+MAX_BATCH = 1 << 16
+"""Positions of a batch: what a batch of 19x19 takes in memory grows to gigabytes."""
+MAX_THREADS = 1024
+MAX_COUNT = 1_000_000_000
+"""Steps, games and cycles of a run: more than any run can have, and small enough for every sum."""
 _VALIDATE_EVERY = 1000  # steps, unless epochs are given
 
 Positive = Annotated[float, Field(gt=0, le=1e30)]  # float32 has to hold it
@@ -161,7 +166,7 @@ class TrainerConfig(Strict):
     accumulate: int = key(
         1, "equal parts in which a device computes its positions, one after the other, to use less memory", ge=1
     )
-    threads: int = key(0, "CPU threads of PyTorch, of each device; 0: PyTorch decides", ge=0)
+    threads: int = key(0, "CPU threads of PyTorch, of each device; 0: PyTorch decides", ge=0, le=MAX_THREADS)
     compile: bool = key(False, "compile the network with torch.compile")
     callbacks: dict[str, dict[str, Any]] = key({}, "registered callbacks by name, each with its settings")
     section: ClassVar[str] = "learn"
@@ -210,8 +215,8 @@ class TrainConfig(TrainerConfig):
     _has_validations: ClassVar[bool] = True
     _max_devices: ClassVar[float] = math.inf
 
-    batch_size: int = key(256, "positions in a step, on all devices together", ge=1)
-    steps: int | None = key(None, "length of the run in steps", ge=1)
+    batch_size: int = key(256, "positions in a step, on all devices together", ge=1, le=MAX_BATCH)
+    steps: int | None = key(None, "length of the run in steps", ge=1, le=MAX_COUNT)
     epoch: int | None = key(None, "samples of an epoch; null: all positions that are trained on", ge=1)
     epochs: float | None = key(None, "length of the run in epochs", gt=0)
     max_hours: float | None = key(None, "length of the run in hours of training", gt=0)
@@ -321,7 +326,7 @@ class DataConfig(RecordsConfig):
         "learn what a teacher says: the labels of a store that `tengen label` made, under their rules and komi, or "
         "those of `teacher.network` in training",
     )
-    threads: int = key(1, "threads that encode a batch", ge=1)
+    threads: int = key(1, "threads that encode a batch", ge=1, le=MAX_THREADS)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1, le=1000)
 
     @model_validator(mode="after")
