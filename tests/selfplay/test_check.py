@@ -86,8 +86,8 @@ def test_a_later_stage_may_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
     config = {**BASE, "games_at_once": 128}
     check(SelfPlayConfig.model_validate(config))
-    with pytest.raises(RecipeError, match=r"from cycle 9 on, games_at_once = 128 with search\.visits = 100000"):
-        check(SelfPlayConfig.model_validate({**config, "stages": {9: {"search": {"visits": 100_000}}}}))
+    with pytest.raises(RecipeError, match=r"from cycle 9 on, games_at_once = 128 with search\.visits = 60000"):
+        check(SelfPlayConfig.model_validate({**config, "stages": {9: {"search": {"visits": 60_000}}}}))
 
 
 def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
