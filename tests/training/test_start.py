@@ -10,6 +10,7 @@ import yaml
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+import katago_twin  # noqa: E402
 from torch import nn  # noqa: E402
 from training.small_run import random_record  # noqa: E402
 
@@ -335,3 +336,18 @@ def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path:
     # Two small steps: the predictions are still those of the shipped network.
     final = read_events(folder, "final")[-1]
     assert final["cross_entropy"] == pytest.approx(first["cross_entropy"], rel=0.3)
+
+
+@pytest.mark.parametrize("recipe", ["fine-tune", "tiny-5x5"])
+def test_a_network_of_katago_can_teach_and_not_be_a_start(
+    recipe: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = katago_twin.written(tmp_path / "katago.txt", metadata=False)
+    verb = "zero" if recipe == "tiny-5x5" else "train"
+    data = [] if verb == "zero" else ["--set", f"data.store={store}"]
+    assert main([verb, recipe, "--set", f"start={start}", *data, "--out", str(tmp_path / "run"), "--quiet"]) == 2
+    error = capsys.readouterr().err
+    assert (
+        f"start: {start} is a network of another program" in error and f"tengen label STORE --teacher {start}" in error
+    )
+    assert not list(tmp_path.glob("run/checkpoints/*"))
