@@ -6,6 +6,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
@@ -458,3 +460,31 @@ def test_a_folder_of_games_is_reviewed(nodes: RayNodes, tmp_path: Path, capsys: 
     for path in (tmp_path / "alone").iterdir():
         assert (tmp_path / "cluster" / path.name).read_bytes() == path.read_bytes()
     assert len(list((tmp_path / "cluster").iterdir())) == 4
+
+
+def test_a_cluster_of_its_own_leaves_no_token_in_the_home_folder(tmp_path: Path) -> None:
+    """With Ray's token there, no cluster that was started without one could be joined any more."""
+    words = ["match", "random", "random", "--size", "5", "--games", "2", "--cluster", "local", "--quiet", "--out"]
+    command = [sys.executable, "-m", "tengen", *words, str(tmp_path / "match")]
+    without = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    home = tmp_path / "home"
+    home.mkdir()
+    subprocess.run(command, env={**without, "HOME": str(home)}, check=True, capture_output=True, timeout=300)
+    assert len(read_folder(tmp_path / "match")[1]) == 2 and not (home / ".ray").exists()
+
+
+def test_a_cluster_is_left_though_ray_cannot_end_a_worker(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that had not begun when its node went."""
+
+    def cancelled(_actor: object) -> None:
+        raise ray.exceptions.RaySystemError("Actor creation cancelled")
+
+    other = Cluster("auto", Place(cpus=0.1, workers=1))  # beside the cluster that this process has joined
+    assert len(list(other.run(Squares(), [3]))) == 1
+    workers = list(other._workers)
+    with monkeypatch.context() as patch:
+        patch.setattr(ray, "kill", cancelled)
+        other.close()
+    assert workers and not other._workers
+    for worker in workers:
+        ray.kill(worker.actor)

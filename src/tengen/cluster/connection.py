@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ _CONNECT_SECONDS = 5.0
 def import_ray() -> Any:
     """The module `ray`. Raises MissingExtra where it is not installed."""
     # As `ray start` does on a machine with a token; ray.init does not, and reads the mode at the import.
-    if "ray" not in sys.modules and (Path.home() / ".ray" / "auth_token").is_file():
+    if "ray" not in sys.modules and _token().is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
@@ -36,6 +37,9 @@ def connect(address: str) -> None:
     if address == "local":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         options["include_dashboard"] = False
+        if not (_token().is_file() or "RAY_AUTH_TOKEN_PATH" in os.environ):
+            # Ray would write one into the home folder, by which no cluster that runs without can be joined any more.
+            os.environ.setdefault("RAY_AUTH_TOKEN", uuid.uuid4().hex)
     try:
         host, _, port = address.rpartition(":")
         if host:  # Ray itself would try for a minute
@@ -46,3 +50,8 @@ def connect(address: str) -> None:
             f"no Ray cluster answers at {address!r} ({' '.join(str(error).split())}); start one by ray start --head, "
             "and join it with this machine by ray start --address=HOST:PORT"
         ) from error
+
+
+def _token() -> Path:
+    """Where Ray keeps the token that the machines of a cluster share."""
+    return Path.home() / ".ray" / "auth_token"
