@@ -454,6 +454,21 @@ def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Pat
     assert read_card(path).name == "micro" and (out / "log.jsonl.damaged").exists()
 
 
+@pytest.mark.parametrize("kept", [None, 0, 1000], ids=["missing", "empty", "cut short"])
+def test_a_newest_network_that_is_damaged_is_learnt_again(
+    kept: int | None, recipe: Path, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(small, out)
+    network = SelfPlayFolder(out).network(2)
+    content = network.read_bytes()
+    network.unlink() if kept is None else network.write_bytes(content[:kept])
+    run(recipe, out, *SMALL)
+    assert network.read_bytes() == content
+    assert_same(what_was_made(out), what_was_made(small))
+    assert [event.get("lost", False) for event in events_of(out)] == [False, False]
+
+
 def test_a_run_that_is_stopped_in_its_first_rating_goes_on_with_it(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,9 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
+from tengen.checksums import Integrity
 from tengen.runs.folder import RunFolder, numbered
+from tengen.runs.verify import verify
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import RATE_SETTINGS
 
@@ -57,6 +59,11 @@ class SelfPlayFolder(RunFolder):
 
     def saved_checkpoints(self) -> list[tuple[int, Path]]:
         return numbered(self.checkpoints, "cycle-*.ckpt")
+
+    def lacks_network(self, cycle: int) -> bool:
+        """Whether the network that plays in a cycle is missing or damaged."""
+        path = self.network(cycle)
+        return not path.exists() or any(found is Integrity.ALTERED for _, found in verify(path))
 
     def min_cycles(self, stored: int) -> int:
         """Cycles that are finished by the files alone, of `stored` whose games are in the store.

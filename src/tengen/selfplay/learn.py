@@ -142,8 +142,8 @@ class Learner:
         return trainer
 
     def begin(self) -> None:
-        """Write the network of cycle 0, unless it is there."""
-        if not self.folder.network(0).exists():
+        """Write the network of cycle 0, unless it is there and whole."""
+        if self.folder.lacks_network(0):
             self.export(0, self.folder.network(0))
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:

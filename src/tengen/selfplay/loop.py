@@ -6,6 +6,7 @@ log. Until then a resumed run repeats its parts with the same result, except for
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ from tengen.selfplay.report import Reporter, write_report
 from tengen.selfplay.statistics import game_statistics
 from tengen.selfplay.transport import FolderTransport
 
+_logger = logging.getLogger(__name__)
 _PROBED = 32  # positions on which network file and module are compared
 _POLL_SECONDS = 1.0
 _WHOLE = 10  # newest events whose figures stay in memory; the log has all
@@ -143,6 +145,9 @@ class SelfPlayRun:
                 f"{self.folder.path} has {done} cycles behind it, and cycles = {self.config.cycles} asks for fewer: "
                 f"give cycles = {done} or more"
             )
+        if done and self.folder.lacks_network(done):
+            _logger.warning("%s is damaged or missing; cycle %d is learnt again", self.folder.network(done), done - 1)
+            done -= 1
         lost = {"event": "cycle", "lost": True, "seconds": {}}
         return [found.get(number, {**lost, "step": number, "cycle": number - 1}) for number in range(1, done + 1)]
 
