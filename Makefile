@@ -141,7 +141,8 @@ test-programs:
 		echo "note:$$missing not installed and no permission to; tests that need them are skipped"; \
 	fi
 
-# KaTrain in an environment of its own, for the test that analyzes a game through it (300 MB, so not a part of `test`).
+# KaTrain in an environment of its own, for the tests that analyze a game through it (300 MB, so not a part of `test`).
+# Its window needs xvfb-run too (Debian: xvfb).
 .PHONY: katrain
 katrain:
 	@mkdir -p build && $(PYTHON) -m venv build/katrain
