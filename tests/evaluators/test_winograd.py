@@ -282,6 +282,24 @@ threading.Thread(target=work, daemon=True).start()
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_process_may_end_with_an_evaluator_that_only_the_collector_frees() -> None:
+    """It aborted: OpenVINO frees the operations of a request without the interpreter's lock once that is ending."""
+    script = """
+import sys
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.game import Game
+def fail():
+    evaluator = OpenVinoEvaluator(sys.argv[1], precision="f32", winograd=True, threads=2, remember=False)
+    evaluator.evaluate([Game(19)] * 8)
+    evaluator.infer = lambda batch, infer=evaluator.infer: infer(batch)  # a cycle, which the last traceback holds
+    raise ValueError("wrong")
+fail()
+"""
+    path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and done.stderr.splitlines()[-1] == "ValueError: wrong"
+
+
 def test_an_interrupted_call_leaves_no_request_running(monkeypatch: pytest.MonkeyPatch) -> None:
     path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
     evaluator = OpenVinoEvaluator(path, precision="f32", winograd=True, threads=2, remember=False)

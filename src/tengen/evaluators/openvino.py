@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, get_args
+from weakref import WeakSet
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -168,10 +169,11 @@ class _Requests(list[_Request]):
 
 
 class _Calls:
-    """The calls of OpenVINO under way, as a context. At the end of the interpreter those are awaited and no more begin:
-    operations in Python that outlive it abort the process."""
+    """The calls of OpenVINO under way, as a context. At the end of the interpreter those are awaited, no more begin,
+    and the requests of all evaluators are freed: operations in Python that outlive it abort the process."""
 
     def __init__(self) -> None:
+        self.evaluators: WeakSet[OpenVinoEvaluator] = WeakSet()
         self._changed = threading.Condition()
         self._count = 0
         self._closed = False
@@ -191,6 +193,8 @@ class _Calls:
         with self._changed:
             self._closed = True
             self._changed.wait_for(lambda: not self._count, timeout=_LONGEST_CALL)
+        for evaluator in self.evaluators:
+            evaluator.free()
 
 
 _CALLS = _Calls()
@@ -254,6 +258,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self._operations: list[Operations] = []  # of each model that has some
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
+        _CALLS.evaluators.add(self)
         model = self._read()
         self._describe_model(model)
         fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
@@ -303,6 +308,11 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             return self._evaluation(batch, requests.run(batch.arrays))
         finally:
             free.put(requests)
+
+    def free(self) -> None:
+        """Give the compiled models back. The next batch compiles its model again."""
+        with self._lock:
+            self._requests.clear()
 
     def warm_up(self, edge: int, batches: tuple[int, ...] = (1, 8)) -> None:
         """Compile the models for these batches now, so that the first move does not wait for it."""
