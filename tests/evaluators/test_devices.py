@@ -19,6 +19,7 @@ from tengen.evaluators.network_file import find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
 from tengen.evaluators.torch import TorchFileEvaluator
+from tengen.machine import Device, Precision
 
 
 class Machine:
@@ -173,6 +174,12 @@ def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytes
     if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
         with pytest.raises(NetworkError, match="this ONNX Runtime has no CUDAExecutionProvider"):
             load_evaluator(network, "cuda")
+
+
+@pytest.mark.parametrize(("device", "precision"), [("onnxruntime", "bf16"), ("torch", "int8")])
+def test_a_precision_that_a_device_lacks_is_refused(device: Device, precision: Precision, network: Path) -> None:
+    with pytest.raises(NetworkError, match=f"device {device} cannot compute in {precision}: .* take device cpu"):
+        load_evaluator(network, device, precision=precision)
 
 
 def test_a_provider_without_its_driver_is_refused(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ from scripted import ScriptedEvaluator
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import TengenError
-from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators import BySizeEvaluator, Evaluation, Evaluator, InputBatch, UniformEvaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Player, Turn, comment_of
 from tengen.match.players import EnginePlayer, PolicyPlayer, evaluator_player, open_player
@@ -201,6 +202,17 @@ def test_a_raw_policy_evaluates_its_games_as_one_batch() -> None:
 def test_a_missing_network_is_named() -> None:
     with pytest.raises(TengenError, match="no-such-network"):
         open_player(PlayerSpec(player="no-such-network"))
+
+
+@pytest.mark.parametrize("precision", ["f32", "int8"])
+def test_a_network_plays_in_its_precision(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Evaluator] = []
+    monkeypatch.setattr("tengen.match.players.evaluator_player", lambda spec, evaluator, *_: opened.append(evaluator))
+    spec = PlayerSpec.of({"player": "distilled-9x9", "visits": 9, "precision": precision})
+    open_player(spec)
+    (evaluator,) = opened
+    assert isinstance(evaluator, OpenVinoEvaluator) and evaluator.precision == precision
+    assert spec.name == f"distilled-9x9, {precision}, 9 visits"
 
 
 def test_diverse_games_differ_and_follow_from_their_seeds() -> None:

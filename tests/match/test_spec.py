@@ -126,6 +126,8 @@ def test_a_line_of_yaml_is_a_word_or_a_mapping() -> None:
         ({"player": "random", "diversity": True}, "does not take diversity"),
         ({"player": "default", "seconds": float("inf")}, "seconds"),
         ({"player": "default", "name": "a\nb"}, "cannot be a player's name"),
+        ({"player": "default", "precision": "fp16"}, "precision: .*'bf16', 'f32' or 'int8'.*found 'fp16'"),
+        ({"player": "playouts", "precision": "f32"}, "does not take precision"),
     ],
 )
 def test_bad_mappings(line: dict[str, Any], says: str) -> None:

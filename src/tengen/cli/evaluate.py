@@ -27,7 +27,7 @@ from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
-from tengen.machine import Device
+from tengen.machine import Device, Precision
 from tengen.training.card import learnt_games, share_learnt
 from tengen.training.config import DEFAULT_FRACTION
 from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, measure
@@ -63,6 +63,7 @@ def command(
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
     device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
+    precision: Annotated[Precision, typer.Option(help="what the CPU computes in; auto: the fastest")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Judge a network by the games of a store: one random position a game, never a pass, the same for every network.
@@ -79,7 +80,9 @@ def command(
         name, judgement = _judge_playout(network, _Games.choose(games, card, split), batch, seed, every, positions)
         labels: dict[str, Estimate] = {}
     else:
-        name, judgement, labels = _judge_network(network, games, split, device, batch, seed, every, positions)
+        name, judgement, labels = _judge_network(
+            network, games, split, device, precision, batch, seed, every, positions
+        )
     if as_json:
         print(json_text(_as_json(name, judgement, labels)))
     else:
@@ -87,10 +90,18 @@ def command(
 
 
 def _judge_network(
-    network: str, store: Store, split: str, device: Device, batch: int, seed: int, every: bool, positions: int | None
+    network: str,
+    store: Store,
+    split: str,
+    device: Device,
+    precision: Precision,
+    batch: int,
+    seed: int,
+    every: bool,
+    positions: int | None,
 ) -> tuple[str, PredictionResults, dict[str, Estimate]]:
     """The network's name, what it predicts of the games, and how far it agrees with labels, if the store has any."""
-    evaluator = load_evaluator(network, device, batch=batch)
+    evaluator = load_evaluator(network, device, batch=batch, precision=precision)
     card = read_card(evaluator.path) if isinstance(evaluator, NetworkFileEvaluator) else None
     if card is not None:
         _warn_of_boards(card, store)

@@ -56,9 +56,13 @@ def open_device(
 ) -> NetworkFileEvaluator:
     """The evaluator of a network file on a device other than auto and uniform; `layout` is for the CPU.
 
-    Raises NetworkError where this machine does not have the device, MissingExtra without its library.
+    Raises NetworkError where this machine does not have the device and for a precision that the device does not offer,
+    MissingExtra without its library.
     """
     check_device(device)
+    precision = options.get("precision", "auto")
+    if (device in PROVIDERS and precision != "auto") or (device == "torch" and precision == "int8"):
+        raise NetworkError(f"device {device} cannot compute in {precision}: leave precision out, or take device cpu")
     if device in PROVIDERS:
         from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 
@@ -71,7 +75,7 @@ def open_device(
     if device == "torch":
         from tengen.evaluators.torch import TorchFileEvaluator
 
-        return TorchFileEvaluator(path, precision=options.get("precision", "auto"))
+        return TorchFileEvaluator(path, precision=precision)
     from tengen.evaluators.openvino import OpenVinoEvaluator
 
     return OpenVinoEvaluator(path, target="GPU" if device == "intel-gpu" else "CPU", layout=layout, **options)

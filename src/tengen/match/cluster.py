@@ -73,7 +73,9 @@ class MatchWork:
         source = self._sources.get(spec.subject, spec.subject)
         if source == spec.subject or spec.kind not in ("network", "policy", "raw"):
             return open_player(spec, games, threads, dead_stones)
-        evaluator = load_evaluator(source, spec.device, threads=spec.threads, remember=False)
+        evaluator = load_evaluator(
+            source, spec.device, threads=spec.threads, precision=spec.precision or "auto", remember=False
+        )
         return evaluator_player(spec, evaluator, games, threads or spec.threads, dead_stones)
 
 

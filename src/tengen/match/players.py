@@ -56,7 +56,7 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones) -
             return player
         case _:
             network = "uniform" if spec.kind == "playouts" else spec.subject
-            evaluator = load_evaluator(network, spec.device, threads=spec.threads)
+            evaluator = load_evaluator(network, spec.device, threads=spec.threads, precision=spec.precision or "auto")
             return evaluator_player(spec, evaluator, games, threads, dead_stones)
 
 

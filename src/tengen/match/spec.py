@@ -16,7 +16,7 @@ from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, TengenError, unknown_name
-from tengen.machine import Device, split_command_line
+from tengen.machine import Device, Precision, split_command_line
 from tengen.match.player import Player
 from tengen.plugins import Registry
 
@@ -32,7 +32,7 @@ REST and `games` is the number of games at once."""
 _PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
 _NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
 _LIMITS = ("visits", "seconds", "time")
-_NETWORK = frozenset({"threads", "device"})
+_NETWORK = frozenset({"threads", "device", "precision"})
 _SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads", "pass_policy", "temperature"})
 _TAKES: dict[Kind, frozenset[str]] = {
     "random": frozenset({"time"}),
@@ -75,9 +75,9 @@ class PlayerSpec(BaseModel):
     `temperature` draws the move: by probability ** (1 / temperature) for `policy`, by visits ** (1 / temperature) for a
     search, which must then not pass by the `engine`. `style` has fields of `tengen.engine.Style` by name, such as
     `mean_loss`, which gives points away. `preset` and `search` change the search
-    (docs/reference/search.md), `threads` are the player's own, `device` is that of `load_evaluator`. A program has
-    `startup_seconds` for each command before its first move and, unless it has a clock, `move_seconds` for all commands
-    of a move.
+    (docs/reference/search.md), `threads` are the player's own, `device` and `precision` are those of
+    `load_evaluator`. A program has `startup_seconds` for each command before its first move and, unless it has a clock,
+    `move_seconds` for all commands of a move.
 
     `name` is the player's name in a match, made from the other fields where it is not given.
     """
@@ -95,6 +95,7 @@ class PlayerSpec(BaseModel):
     style: dict[str, int | float | bool] = {}
     temperature: float = Field(0.0, ge=0, le=100)
     pass_policy: PassPolicy | Literal["engine"] = "engine"
+    precision: Precision | None = None  # None: auto; match folders of earlier versions lack it
     name: str = Field("", validate_default=True)
     threads: int = Field(1, ge=1)
     device: Device = "auto"
@@ -227,7 +228,8 @@ class PlayerSpec(BaseModel):
             raise ValueError("the name 'playouts' is reserved for the referee's count; write playouts@400")
         if not name.isprintable():
             raise ValueError(f"{name!r} cannot be a player's name: use printable characters")
-        whole = {"player", "seconds", "time", "visits", "pass_policy", "temperature", "style"} <= info.data.keys()
+        needed = {"player", "seconds", "time", "visits", "pass_policy", "temperature", "style", "precision"}
+        whole = needed <= info.data.keys()
         return name or (_default_name(info.data) if whole else "")
 
     @model_validator(mode="after")
@@ -340,6 +342,8 @@ def _default_name(fields: Mapping[str, Any]) -> str:
         parts.append("raw policy, first move drawn")
     elif kind == "policy":
         parts.append("policy" if pass_policy == "engine" else "raw policy")
+    if fields["precision"]:
+        parts.append(fields["precision"])
     if fields["visits"]:
         parts.append(f"{fields['visits']} visits")
     if fields["seconds"]:
