@@ -141,13 +141,22 @@ def test_a_depth_below_the_first_move_is_kept() -> None:
     assert any(len(pv.split()) > 1 for _, pv in found)
 
 
-@pytest.mark.parametrize(("form", "fraction"), [("kata-analyze", "0.5"), ("analyze", "0.500000")])
-def test_sabakis_form_has_a_decimal_point_in_every_fraction(form: str, fraction: str) -> None:
-    answer = talk(session_of(FakeEngine(["E5"])), f"{form} 10 rootInfo true")
-    assert f" winrate {fraction} " in answer and " visits 12 " in answer
-    if form == "analyze":
-        values = re.findall(r"(?:utility|winrate|scoreLead|prior|lcb|utilityLcb) (\S+)", answer)
-        assert len(values) > 10 and all("." in value for value in values)
+def percent(command: str, winrate: str) -> float:
+    """The winrate as Sabaki 0.60 reads it: a fraction after commands of KataGo, else 1/10000."""
+    return float(winrate) * 100 if command.startswith("kata") else float(winrate) / 100
+
+
+@pytest.mark.parametrize("command", ["analyze", "genmove_analyze", "lz-analyze", "kata-analyze"])
+def test_sabaki_reads_the_winrate_of_each_form(command: str) -> None:
+    answer = talk(session_of(FakeEngine(["E5"])), f"{command} b 10 minmoves 3")
+    best, other, _ = answer.split("info ")[1:4]
+    fields = dict(zip(best.split()[::2], best.split()[1::2], strict=False))
+    assert (fields["move"], fields["visits"], percent(command, fields["winrate"])) == ("E5", "12", 56.25)
+    assert percent(command, other.split(" winrate ")[1].split()[0]) == 50
+    if not command.startswith("kata"):  # Sabaki before 0.60 takes a number with a decimal point for a fraction
+        assert all(fields[name].isdigit() for name in ("winrate", "prior", "lcb"))
+    if not command.startswith("lz"):
+        assert fields["scoreLead"] == "0.75"
 
 
 def test_the_visits_of_a_line_are_shown_on_request() -> None:

@@ -61,7 +61,7 @@ class View:
 
     below: mean and deviation of the ownership below a root move, or below the root. symmetries: those of the position,
     of whose moves the search has one each; the identity is left out. sign: 1 for values of the side to
-    move, -1 for its opponent's. point: whether every fraction has a decimal point.
+    move, -1 for its opponent's. whole: whether rates are whole numbers of 1/10000.
     """
 
     size: int
@@ -69,7 +69,7 @@ class View:
     below: Callable[[int | None], tuple[Floats, Floats] | None]
     symmetries: Sequence[int] = ()
     sign: int = 1
-    point: bool = False
+    whole: bool = False
 
     def move(self, point: int, symmetry: int = 0) -> str:
         return coords.to_gtp(_native.transform(point, self.size, symmetry), self.size)
@@ -79,16 +79,17 @@ class View:
         found = {_native.transform(point, self.size, symmetry): symmetry for symmetry in reversed(self.symmetries)}
         return [0, *sorted(symmetry for other, symmetry in found.items() if other != point)]
 
-    def number(self, value: float) -> str:
-        return format(value, "#.6g" if self.point else ".6g")
+    def share(self, value: float) -> float:
+        """A fraction in the unit of this form."""
+        return round(10000 * value) if self.whole else value
 
     def rate(self, winrate: float) -> float:
         """A winrate, or a bound of one, for the side whose values are shown."""
-        return winrate if self.sign > 0 else 1 - winrate
+        return self.share(winrate if self.sign > 0 else 1 - winrate)
 
     def pairs(self, values: Iterable[tuple[str, float | None]]) -> str:
         """Names and values; those that are not known are left out."""
-        return " ".join(f"{name} {self.number(value)}" for name, value in values if value is not None)
+        return " ".join(f"{name} {value:.6g}" for name, value in values if value is not None)
 
     def points(self, name: str, values: Floats) -> str:
         """One value for each point of the board, row by row from the top left."""
@@ -114,8 +115,8 @@ def leela_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str
     for order, move in enumerate(options.choose(result.candidates, view)):
         c = move.found
         lines.append(
-            f"info move {view.move(c.point, move.symmetry)} visits {c.visits} winrate {_myriad(view.rate(c.winrate))} "
-            f"prior {_myriad(c.prior)} lcb {_myriad(view.rate(c.lcb))} order {order} {_variation(move, options, view)}"
+            f"info move {view.move(c.point, move.symmetry)} visits {c.visits} winrate {view.rate(c.winrate)} "
+            f"prior {view.share(c.prior)} lcb {view.rate(c.lcb)} order {order} {_variation(move, options, view)}"
         )
     return " ".join(lines)
 
@@ -137,7 +138,7 @@ def _kata_move(move: Shown, order: int, options: AnalyzeOptions, view: View) -> 
     values = [
         *_means(c, view),
         *([("noResultValue", c.no_result)] if "noResultValue" in options.shown else []),
-        ("prior", c.prior),
+        ("prior", view.share(c.prior)),
         ("lcb", view.rate(c.lcb)),
         ("utilityLcb", view.sign * c.utility_lcb),
         ("weight", c.weight),
@@ -187,10 +188,6 @@ def _variation(move: Shown, options: AnalyzeOptions, view: View) -> str:
     return " ".join(["pv", *moves, *(f"{name} {visits}" for name in asked), *below])
 
 
-def _myriad(rate: float) -> int:
-    return round(10000 * rate)
-
-
 MAX_INTERVAL = 1e9  # centiseconds
 MAX_COUNT = 10**12  # of moves and depths
 MAX_DEPTH = 1_000_000  # of allow and avoid: deeper than any search
@@ -209,7 +206,7 @@ _BELOW = frozenset(["ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
 _SHOWN = {name.lower(): name for name in SHOWN}
 
 
-def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Arguments], Stream]:
+def analyze(form: Format, whole: bool = False) -> Callable[[GtpSession, Arguments], Stream]:
     """[COLOR] [CENTISECONDS] KEY VALUE ...: search until the next input line, with an output line each interval."""
 
     def command(session: GtpSession, args: Arguments) -> Stream:
@@ -226,7 +223,7 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
         def run(emit: Emit) -> str:
             session.engine.think(
                 Limits(early_stop=False),
-                _printer(form, options, _view(session, game, options, point), emit),
+                _printer(form, options, _view(session, game, options, whole), emit),
                 until=session.lines.pending,
                 every=options.every,
             )
@@ -238,7 +235,7 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
 
 
 def genmove_analyze(
-    form: Format, *, point: bool = False, play: bool = True, cancellable: bool = False
+    form: Format, *, whole: bool = False, play: bool = True, cancellable: bool = False
 ) -> Callable[[GtpSession, Arguments], Stream]:
     """The same arguments: search a move within its limits with output lines, and play it unless told not to.
 
@@ -255,7 +252,7 @@ def genmove_analyze(
         )
 
         def run(emit: Emit) -> str:
-            show = _printer(form, options, _view(session, game, options, point), emit)
+            show = _printer(form, options, _view(session, game, options, whole), emit)
             cancel = Cancel(session) if cancellable else None
             result = session.search(
                 color,
@@ -281,7 +278,7 @@ def _asked(session: GtpSession, args: Arguments) -> tuple[int, AnalyzeOptions, G
     return color, options, with_turn(session.game, color)
 
 
-def _view(session: GtpSession, game: Game, options: AnalyzeOptions, point: bool) -> View:
+def _view(session: GtpSession, game: Game, options: AnalyzeOptions, whole: bool) -> View:
     """Values are those of the side to move unless `reportAnalysisWinratesAs` names a color."""
     owner = {"BLACK": BLACK, "WHITE": WHITE}.get(session.front["reportAnalysisWinratesAs"], game.to_play)
     merged = session.engine.params_on(game.size).merge_symmetric
@@ -291,7 +288,7 @@ def _view(session: GtpSession, game: Game, options: AnalyzeOptions, point: bool)
         session.engine.ownership_below,
         root_symmetries(game, options.restrictions) if merged else (),
         1 if owner == game.to_play else -1,
-        point,
+        whole,
     )
 
 
@@ -305,9 +302,10 @@ def _printer(form: Format, options: AnalyzeOptions, view: View, emit: Emit) -> C
     return show
 
 
-lz_analyze, kata_analyze, sabaki_analyze = analyze(leela_line), analyze(kata_line), analyze(kata_line, point=True)
-lz_genmove_analyze, kata_genmove_analyze = genmove_analyze(leela_line), genmove_analyze(kata_line)
-sabaki_genmove_analyze = genmove_analyze(kata_line, point=True)
+lz_analyze, lz_genmove_analyze = analyze(leela_line, whole=True), genmove_analyze(leela_line, whole=True)
+kata_analyze, kata_genmove_analyze = analyze(kata_line), genmove_analyze(kata_line)
+# Sabaki 0.60 reads these rates in 1/10000; older ones do so where a number has no decimal point.
+sabaki_analyze, sabaki_genmove_analyze = analyze(kata_line, whole=True), genmove_analyze(kata_line, whole=True)
 kata_search_analyze = genmove_analyze(kata_line, play=False)
 kata_search_analyze_cancellable = genmove_analyze(kata_line, play=False, cancellable=True)
 
