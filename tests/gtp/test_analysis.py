@@ -159,6 +159,11 @@ def test_sabaki_reads_the_winrate_of_each_form(command: str) -> None:
         assert fields["scoreLead"] == "0.75"
 
 
+def test_an_interval_may_be_endless() -> None:
+    """LizzieYzy asks so for the last line alone, with the largest integer of Java."""
+    assert talk(session_of(FakeEngine(["E5"])), "kata-genmove_analyze B 2147483647").endswith("\nplay E5\n\n")
+
+
 def test_the_visits_of_a_line_are_shown_on_request() -> None:
     session = session_of(FakeEngine(["E5"]))
     answer = talk(session, "kata-analyze 10 pvVisits true pvEdgeVisits true maxmoves 1")

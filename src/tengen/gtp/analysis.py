@@ -188,7 +188,7 @@ def _variation(move: Shown, options: AnalyzeOptions, view: View) -> str:
     return " ".join(["pv", *moves, *(f"{name} {visits}" for name in asked), *below])
 
 
-MAX_INTERVAL = 1e9  # centiseconds
+MAX_INTERVAL = 1e25  # centiseconds, as in KataGo: LizzieYzy asks for one line by an interval of 2^31 - 1
 MAX_COUNT = 10**12  # of moves and depths
 MAX_DEPTH = 1_000_000  # of allow and avoid: deeper than any search
 # Further fields, by the names of their keys.
