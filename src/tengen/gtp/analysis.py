@@ -161,13 +161,16 @@ def _root(result: SearchResult, view: View) -> str:
 
 
 def _means(found: Candidate | SearchResult, view: View) -> list[tuple[str, float | None]]:
-    """What moves and the root both have. KataGo repeats the lead as scoreMean, for programs older than that field."""
+    """What moves and the root both have. KataGo repeats the lead as scoreMean, for programs older than that field.
+
+    A deviation that is not known is 0, as in the JSON protocol: q5go shows no score without it.
+    """
     lead = _signed(found.score if found.lead is None else found.lead, view)
     return [
         ("utility", view.sign * found.utility),
         ("winrate", view.rate(found.winrate)),
         ("scoreMean", lead),
-        ("scoreStdev", found.score_stdev),
+        ("scoreStdev", found.score_stdev or 0.0),
         ("scoreLead", lead),
         ("scoreSelfplay", _signed(found.score, view)),
     ]
