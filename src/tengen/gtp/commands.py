@@ -63,8 +63,9 @@ def known_command(session: GtpSession, args: Arguments) -> str:
 
 
 def list_commands(session: GtpSession, args: Arguments) -> str:
+    """All names, `protocol_version` first as in KataGo: LizzieYzy finds the list by it."""
     args.expect(0)
-    return "\n".join(sorted(COMMANDS))
+    return "\n".join(COMMANDS)
 
 
 COMMANDS: dict[str, Handler] = {
