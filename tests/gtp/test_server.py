@@ -124,7 +124,7 @@ def test_a_network_is_warned_of_on_boards_that_it_has_not_learnt() -> None:
         timeout=60,
     )
     warning = "warning: zero-9x9 learnt 9x9, not 13x13: its figures there may mean nothing\n"
-    assert (done.returncode, done.stderr) == (0, warning)
+    assert (done.returncode, done.stderr) == (0, "GTP ready\n" + warning)
 
 
 def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
@@ -144,7 +144,7 @@ def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
     rules, others = done.stdout.split("\n\n", 1)
     assert rules.startswith("=0 ") and '"ko": "SITUATIONAL"' in rules, "rules in KataGo's form"
     assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=7 6\.5\n\n=5 \n\n", others)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "GTP ready\n"), "LizGoban waits for this line"
 
 
 def test_the_end_of_the_input_ends_a_search(start: Start) -> None:
@@ -216,7 +216,7 @@ def test_the_log_goes_to_a_file_and_says_what_was_said(start: Start, tmp_path: P
     program.ask("quit")
     program.end()
     assert "komi 5.5" in log.read_text()
-    assert program.errors() == ""
+    assert program.errors() == "GTP ready\n"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from tengen.gtp.setup import acceptable_komi
 from tengen.gtp.streams import open_channel
 from tengen.machine import Device
 from tengen.rules import Rules
+
+READY = "GTP ready"
+"""KataGo's words on standard error when the network is loaded. LizGoban sends nothing before it has read them."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def run(settings: Settings) -> None:
     session = GtpSession(engine, game, lines, options, human=human)
     try:
         change_settings(session, dict(_parts(setting) for setting in settings.params if _is_for_session(setting)))
+        print(READY, file=sys.stderr, flush=True)
         serve(session, write)
     except BrokenPipeError:
         logger.info("the reader of the answers has closed the pipe")
