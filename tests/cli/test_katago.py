@@ -84,7 +84,7 @@ def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixt
             "-override-config",
             "maxVisits=5,komi=0.5,resignThreshold=-0.8,koRule=SITUATIONAL,scoringRule=TERRITORY",
         ],
-        input="get_komi\nkata-get-rules\nkata-get-param maxVisits\nkata-get-param resignThreshold\nname\nquit\n",
+        input="get_komi\nkata-get-rules\nkata-get-param maxVisits\nkata-get-param resignThreshold\nname\nversion\n",
         capture_output=True,
         text=True,
         timeout=120,
@@ -92,7 +92,14 @@ def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixt
     )
     komi, rules, *others = done.stdout.split("\n\n")
     assert (komi, others[:3]) == ("= 0.5", ["= 5", "= -0.8", "= KataGo"]), done.stderr
+    assert others[3].startswith("= 1.17.2+tengen-")
     assert '"ko": "SITUATIONAL", "scoring": "TERRITORY"' in rules
+
+
+def test_the_version_is_what_a_front_end_asks_for() -> None:
+    options = katago.gtp_arguments(["-override-version", "0.17", "-model", "x.bin.gz"])
+    assert options[options.index("--answer-version") + 1] == "0.17"
+    assert "--answer-version" not in katago.gtp_arguments(["-model", "x.bin.gz"])
 
 
 @pytest.mark.parametrize(

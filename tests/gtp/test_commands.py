@@ -52,6 +52,14 @@ def test_all_commands_of_gtp_2_are_known() -> None:
     assert names[0] == "protocol_version", "LizzieYzy takes an answer that begins so for the list"
 
 
+def test_the_version_under_katagos_name_is_that_of_its_protocol() -> None:
+    """LizzieYzy asks for the ownership of each move from KataGo 1.11 on, and reads the two numbers so."""
+    assert ask(session_of(), "version") == "1.0 (fake)"
+    major, minor, *_ = ask(session_of(name="KataGo"), "version").split(".")
+    assert int(major) == 1 and int(minor) > 10
+    assert ask(session_of(name="KataGo", answer_version="0.17"), "version") == "0.17"
+
+
 @pytest.mark.parametrize(
     "line",
     [

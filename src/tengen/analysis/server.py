@@ -18,7 +18,7 @@ from tengen.analysis.query import Query, QueryError, Turn, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
-from tengen.engine.katago_params import advantage_of, read_katago_params
+from tengen.engine.katago_params import RELEASE, advantage_of, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
@@ -36,8 +36,6 @@ from tengen.machine import Device
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = "1.17.2"
-"""The release of KataGo whose protocol this is."""
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 READY = "Started, ready to begin handling requests"
 
@@ -207,7 +205,7 @@ class AnalysisServer:
         try:
             match action:
                 case "query_version":
-                    fields |= {"version": PROTOCOL, "git_hash": f"tengen-{tengen.__version__}"}
+                    fields |= {"version": RELEASE, "git_hash": f"tengen-{tengen.__version__}"}
                 case "query_models":
                     fields["models"] = self._models
                 case "clear_cache":

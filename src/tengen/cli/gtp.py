@@ -68,6 +68,10 @@ def command(
     name: Annotated[
         str, typer.Option(help="Answer to the command name. Some front ends use KataGo's commands for KataGo alone.")
     ] = "Tengen",
+    answer_version: Annotated[
+        str | None,
+        typer.Option(help="Answer to the command version. Default: Tengen's, under the name KataGo with KataGo's."),
+    ] = None,
     log: Annotated[Path | None, typer.Option(help="File for the log. Default: standard error.")] = None,
 ) -> None:
     """Run the engine with the Go Text Protocol (GTP). Add this command line to Sabaki, GoGui or Lizzie."""
@@ -87,6 +91,7 @@ def command(
         Settings(
             version=__version__,
             name=name,
+            answer_version=answer_version,
             net=net,
             human_net=human_net,
             playouts=playouts,

@@ -44,9 +44,9 @@ def _dispatch(given: list[str]) -> int:
     if name == "gtp":
         return app.main(["gtp", *gtp_arguments(args)])
     if name in ("version", "--version", "-version"):
-        from tengen.analysis.server import PROTOCOL
+        from tengen.engine.katago_params import RELEASE
 
-        print(f"Tengen {tengen.__version__}, with the command line and the protocols of KataGo v{PROTOCOL}")
+        print(f"Tengen {tengen.__version__}, with the command line and the protocols of KataGo v{RELEASE}")
         return 0
     if name in ("help", "--help", "-help", "-h"):
         print(
@@ -113,6 +113,8 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         options += ["--rules", Rules.from_katago({_RULES[name]: changes.front[name] for name in parts}).text]
     if known.human_model:
         options += ["--human-net", known.human_model]
+    if known.override_version:
+        options += ["--answer-version", known.override_version]
     return [*options, *rest]
 
 

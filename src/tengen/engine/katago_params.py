@@ -18,6 +18,9 @@ from tengen.engine.style import Style
 from tengen.errors import RecipeError
 from tengen.game import BLACK, WHITE
 
+RELEASE = "1.17.2"
+"""The release of KataGo whose protocols these are."""
+
 Group = Literal["search", "style", "limits", "front"]
 """Where a parameter goes: SearchParams, Style, Limits, or a setting of the front end under KataGo's own name."""
 

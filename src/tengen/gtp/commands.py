@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tengen.engine.katago_params import RELEASE
 from tengen.gtp import analysis, network, params, play, setup
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession, Stream
@@ -24,9 +25,17 @@ def name(session: GtpSession, args: Arguments) -> str:
 
 
 def version(session: GtpSession, args: Arguments) -> str:
-    """The version of Tengen, and the name of the network for this board size."""
+    """The version of Tengen, and the name of the network for this board size.
+
+    Under KataGo's name it is KataGo's release, by which LizzieYzy decides what it may ask for.
+    """
     args.expect(0)
-    return f"{session.options.version} ({session.engine.name_on(session.game.size)})"
+    options, network = session.options, session.engine.name_on(session.game.size)
+    if options.answer_version:
+        return options.answer_version
+    if options.name == "KataGo":
+        return f"{RELEASE}+tengen-{options.version}+{network}"
+    return f"{options.version} ({network})"
 
 
 def stop(session: GtpSession, args: Arguments) -> str:

@@ -34,6 +34,7 @@ class Settings:
 
     version: str = "0"
     name: str = "Tengen"
+    answer_version: str | None = None
     net: str = "default"
     human_net: str | None = None
     playouts: str | None = None
@@ -83,6 +84,7 @@ def run(settings: Settings) -> None:
     options = Options(
         name=settings.name,
         version=settings.version,
+        answer_version=settings.answer_version,
         net=settings.net,
         batch=settings.batch,
         limits=limits,

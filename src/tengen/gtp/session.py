@@ -83,7 +83,8 @@ class Stream:
 class Options:
     """Options of the command line.
 
-    name, version: what the program answers to `name` and `version`. net: the network by the name that the user gave.
+    name: what the program answers to `name`. version: that of Tengen. answer_version: what the program answers to
+    `version` if it is not to be the usual answer. net: the network by the name that the user gave.
     batch: positions in one batch of it. limits: of every move. visits_without_clock: of a
     move that nothing else limits. ponder: whether to search in the opponent's time. level: the opponent of the ladder
     (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings. force_komi:
@@ -92,6 +93,7 @@ class Options:
 
     name: str = "Tengen"
     version: str = "0"
+    answer_version: str | None = None
     net: str = ""
     batch: int = 8
     limits: Limits = field(default_factory=Limits)
