@@ -110,12 +110,26 @@ def test_unknown_fields_and_settings_warn_and_the_query_proceeds() -> None:
         *warnings, answer = talk.ask(colour=1, overrideSettings={"maxVisitz": 1, "maxTime": 100, "wideRootNoise": 0.1})
         assert [(w["field"], w["id"]) for w in warnings] == [("overrideSettings", "q"), ("colour", "q")]
         assert "maxVisitz" in warnings[0]["warning"] and "maxTime" not in warnings[0]["warning"]
-        (idle, _) = talk.ask(overrideSettings={"antiMirror": True, "komi": 5, "maxTime": 100})
-        assert idle["warning"] == "without effect in Tengen: antiMirror, komi"
         assert answer["rootInfo"]["visits"] == 20
     with Talk(warnUnusedFields=False) as talk:
         (answer,) = talk.ask(colour=1)
         assert answer["moveInfos"]
+
+
+def test_settings_without_effect_cost_no_line_of_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """LizzieYzy's human-like player takes the first line with the id of its query for the answer, as KataGo sends no
+    other."""
+    with Talk() as talk:
+        for _ in range(2):
+            (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "maxTime": 100})
+            assert answer["moveInfos"]
+        (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "antiMirror": True, "komi": 5})
+        assert answer["moveInfos"]
+    texts = [record.getMessage() for record in caplog.records]
+    assert [text for text in texts if "effect" in text] == [
+        "without effect in Tengen: humanSLRootExploreProbWeightless",
+        "without effect in Tengen: antiMirror, komi",
+    ]
 
 
 def stones(talk: Talk, **query: object) -> tuple[str, str]:

@@ -77,6 +77,7 @@ class Query:
     """A query for the positions after some moves of one game.
 
     `every` and `first` are the seconds between partial reports, and before the first; None for no partial reports.
+    `idle` are settings of the query that KataGo knows and that change nothing here.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Query:
     includes: Includes
     every: float | None
     first: float | None
+    idle: tuple[str, ...] = ()
 
 
 def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator) -> tuple[Query, list[Warned]]:
@@ -99,7 +101,7 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     first_player = _player("initialPlayer", fields["initialPlayer"]) if "initialPlayer" in fields else None
     priorities = _turns(fields, len(moves))
     game = _start(size, _rules(fields), fields)
-    settings = _settings(fields, settings, warnings)
+    settings, idle = _settings(fields, settings, warnings)
     includes = Includes(
         ownership=_flag(fields, "includeOwnership"),
         ownership_stdev=_flag(fields, "includeOwnershipStdev"),
@@ -132,6 +134,7 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         includes=includes,
         every=math.inf if every is None and first is not None else every,
         first=every if first is None else first,
+        idle=idle,
     )
     return query, warnings
 
@@ -256,8 +259,11 @@ def _turns(fields: Fields, moves: int) -> dict[int, int]:
     return dict(zip(numbers, priorities, strict=True))
 
 
-def _settings(fields: Fields, settings: AnalysisSettings, warnings: list[Warned]) -> AnalysisSettings:
-    """The settings of the query; warns of overrides that are unknown or change nothing."""
+def _settings(
+    fields: Fields, settings: AnalysisSettings, warnings: list[Warned]
+) -> tuple[AnalysisSettings, tuple[str, ...]]:
+    """The settings of the query, and the names of those that change nothing; warns of overrides that are unknown."""
+    idle: tuple[str, ...] = ()
     overrides = fields.get("overrideSettings", {})
     if not isinstance(overrides, dict):
         raise QueryError("overrideSettings", "an object expected")
@@ -268,8 +274,7 @@ def _settings(fields: Fields, settings: AnalysisSettings, warnings: list[Warned]
             raise QueryError("overrideSettings", f"Could not set settings: {error}") from error
         if changes.unknown:
             warnings.append(("overrideSettings", f"Unknown config params: {','.join(changes.unknown)}"))
-        if idle := changes.without_effect(FRONT_SETTINGS):
-            warnings.append(("overrideSettings", f"without effect in Tengen: {', '.join(idle)}"))
+        idle = tuple(changes.without_effect(FRONT_SETTINGS))
     if "maxVisits" in fields:
         visits = _integer(fields, "maxVisits", 1, 2**50)
         settings = replace(settings, limits=replace(settings.limits, visits=visits))
@@ -278,7 +283,7 @@ def _settings(fields: Fields, settings: AnalysisSettings, warnings: list[Warned]
             settings, _ = settings.changed({name: _number(fields, name, low, high)})
     if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
         settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
-    return settings
+    return settings, idle
 
 
 def _restrictions(fields: Fields, size: int) -> tuple[MoveRestriction, ...]:

@@ -6,7 +6,7 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -155,6 +155,7 @@ class AnalysisServer:
         self._evaluator = evaluator.wrapped(lambda inner: self._cached(inner, cache)) if cache else evaluator
         self._queue = SearchQueue(self._evaluator, settings.params, batch=batch, at_once=settings.at_once, seed=seed)
         self._open: list[_Request] = []
+        self._idle_settings: set[str] = set()  # those that the log has named
         self._lock = threading.RLock()  # of the open requests and the output
         self._idle = threading.Condition(self._lock)
         self.failure: OSError | None = None
@@ -252,6 +253,7 @@ class AnalysisServer:
             logger.exception("a query could not be read: %s", fields)
             self._send_error(fields["id"], QueryError("id", f"internal error: {error!r}"))
             return
+        self._log_idle(query.idle)
         for name, text in warnings:
             self._send({"id": query.id, "field": name, "warning": text})
         # Neighbours of a game share many evaluations, but not while they are searched side by side.
@@ -266,6 +268,13 @@ class AnalysisServer:
                     if not isinstance(error, TengenError | ValueError):
                         logger.exception("the search of query %s, turn %d, cannot begin", query.id, turn.number)
                     self._answer(request, _failure(request, error))
+
+    def _log_idle(self, names: Collection[str]) -> None:
+        """Name once, in the log, settings that change nothing. KataGo sends nothing about them, and some programs take
+        the first line with the id of a query for its answer."""
+        if new := sorted({*names} - self._idle_settings):
+            self._idle_settings.update(new)
+            logger.warning("without effect in Tengen: %s", ", ".join(new))
 
     def _load_profile(self, query: Query, fields: Fields) -> None:
         """Load the network of the query's profile. Raises QueryError where there is none, and for its name."""
