@@ -122,8 +122,10 @@ def leela_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str
 
 
 def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
-    """KataGo's `info` groups, then `rootInfo` and `ownership` on request."""
+    """KataGo's `info` groups, then `rootInfo` and `ownership` on request; as in KataGo nothing without a group."""
     moves = options.choose(result.candidates, view)
+    if not moves:
+        return ""
     parts = [_kata_move(move, order, options, view) for order, move in enumerate(moves)]
     if "rootInfo" in options.shown:
         parts.append(_root(result, view))
