@@ -72,7 +72,8 @@ def test_the_position_follows_the_clients_game(found: Any) -> None:
 def test_two_engines_analyse_at_once_until_another_command_comes(found: Any) -> None:
     sabaki, leela = found["analyses"]
     assert all(not one["error"] and one["abort"] == "2" for one in (sabaki, leela))
-    assert (len(sabaki["lines"]), len(leela["lines"])) == (3, 2)
+    # More lines may come before the command that ends the analysis.
+    assert len(sabaki["lines"]) >= 3 and len(leela["lines"]) >= 2
     for line in sabaki["lines"]:  # rates in 1/10000, which every version of Sabaki reads
         for info in line.split("info ")[1:]:
             assert re.fullmatch(rf"move {VERTEX} visits \d+ .*winrate \d+ .* pv {VERTEX}( {VERTEX})* ?", info)
@@ -82,7 +83,7 @@ def test_two_engines_analyse_at_once_until_another_command_comes(found: Any) -> 
 
 
 def test_ownership_has_a_value_for_each_point(found: Any) -> None:
-    (line,) = found["ownership"]
+    line, *_ = found["ownership"]
     values = line.split(" ownership ")[1].split()
     assert len(values) == 81 and all(-1 <= float(value) <= 1 for value in values)
 
