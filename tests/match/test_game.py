@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from checksum import Checksum
 from known_positions import SEKI
+from sgfmill.sgf import Sgf_game
 
 from tengen.engine.clock import TimeControl
 from tengen.engine.params import SearchParams
@@ -67,10 +69,10 @@ def changed(**fields: Any) -> Conditions:
     return SMALL.model_copy(update=fields)
 
 
-def timed(a: str = "", b: str = "", lag: float = 0.1) -> MatchGame:
+def timed(a: str = "", b: str = "", **fields: Any) -> MatchGame:
     """A game of players with these clocks, if any."""
     controls = {name: TimeControl.parse(word) for name, word in (("A", a), ("B", b)) if word}
-    return MatchGame(changed(lag=lag), game(0), {"A": Scripted([]), "B": Scripted([])}, controls)
+    return MatchGame(changed(**fields), game(0), {"A": Scripted([]), "B": Scripted([])}, controls)
 
 
 def test_two_passes_are_counted() -> None:
@@ -144,6 +146,27 @@ def test_each_player_gets_its_own_clock() -> None:
     controls = {"A": TimeControl.absolute(60)}
     MatchGame(SMALL, game(0), {"A": Asking(["C3"]), "B": Asking([])}, controls).play()
     assert given == [controls["A"], None, controls["A"]]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "time"),
+    [
+        ("10m+5x30s", "10m+5x30s", {"TM": "600", "OT": "5x30 byo-yomi"}),
+        ("1h+25/5m", "1h+25/5m", {"TM": "3600", "OT": "25/300 Canadian"}),
+        ("5m+3s", "5m+3s", {"TM": "300", "OT": "3 fischer"}),
+        ("5m+0", "5m+0", {"TM": "300"}),
+        ("5m+0", "6m+0", {}),
+        ("5m+0", "", {}),
+        ("", "", {}),
+    ],
+)
+def test_a_record_has_date_conditions_and_the_time_of_both_players(a: str, b: str, time: dict[str, str]) -> None:
+    before, played = datetime.date.today(), timed(a, b, komi=-3.5, rules="aga")
+    root = Sgf_game.from_bytes(played.sgf(played.play())).get_root()
+    asked = ("TM", "OT", "KM", "RU", "AP", "RE")
+    found = {name: root.get_raw(name).decode() for name in asked if root.has_property(name)}
+    assert found == {"KM": "-3.5", "RU": "aga", "AP": "Tengen", "RE": "B+3.5", **time}
+    assert before.isoformat() <= root.get_raw("DT").decode() <= datetime.date.today().isoformat()
 
 
 def test_random_games_end() -> None:

@@ -119,6 +119,20 @@ class TimeControl:
             case Overtime.CANADIAN:
                 return f"{main}+{self.count}/{show_seconds(self.period)}"
 
+    @property
+    def sgf(self) -> tuple[str, str]:
+        """Main time (TM) and overtime (OT) as SGF writes them."""
+        match self.overtime:
+            case Overtime.BYOYOMI:
+                overtime = f"{self.count}x{self.period:g} byo-yomi"
+            case Overtime.CANADIAN:
+                overtime = f"{self.count}/{self.period:g} Canadian"
+            case Overtime.FISCHER:
+                overtime = f"{self.increment:g} fischer"
+            case Overtime.NONE:
+                overtime = ""
+        return f"{self.main:g}", overtime
+
     def start(self) -> Clock:
         """The clock of either side before its first move."""
         return Clock(self, self.main, self.period, self.count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -188,6 +189,7 @@ class MatchGame:
     end: _native.GameEnd | None = None  # where the rules alone ended the game
     _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by color
     _opening: int = 0
+    _date: datetime.date = field(default_factory=datetime.date.today)
     _visits: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:
@@ -276,13 +278,19 @@ class MatchGame:
     def sgf(self, outcome: Outcome) -> bytes:
         """The game as an SGF file."""
         remarks = [f"{outcome.result}: {outcome.reason}", outcome.detail, *outcome.last_words]
+        # SGF has one time for both players.
+        control, other = (self.controls.get(name) for name in self.names)
+        time, overtime = control.sgf if control is not None and control == other else ("", "")
         info = SgfInfo(
             black=outcome.black,
             white=outcome.white,
             komi=self.game.komi,
             rules=self.game.rules.text,
             result=_result(outcome),
+            date=self._date,
             event=f"match, game {outcome.index}",
+            time=time,
+            overtime=overtime,
             comment="\n".join(filter(None, remarks)),
             application="Tengen",
         )

@@ -20,7 +20,8 @@ class SgfInfo:
     """The game information of a record. An empty text, None and `Result()` mean unknown.
 
     Ranks are `9d`, `2p` or `5k`. `rules` is the name of a rule set or the text of its parts. Where the record names
-    rules that Tengen does not know, `rules` is empty and `unknown_rules` has their text.
+    rules that Tengen does not know, `rules` is empty and `unknown_rules` has their text. `time` and `overtime` are the
+    times of both players as SGF writes them: the main time in seconds, and any text.
     """
 
     black: str = ""
@@ -35,6 +36,8 @@ class SgfInfo:
     date: datetime.date | None = None
     event: str = ""
     place: str = ""
+    time: str = ""
+    overtime: str = ""
     comment: str = ""
     application: str = ""
 
@@ -69,6 +72,8 @@ _TEXTS = {
     "white_rank": "WR",
     "event": "EV",
     "place": "PC",
+    "time": "TM",
+    "overtime": "OT",
     "comment": "GC",
     "application": "AP",
 }
@@ -104,6 +109,8 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
         date=values.date(text("DT")),
         event=text("EV"),
         place=text("PC"),
+        time=text("TM"),
+        overtime=text("OT"),
         comment=text("GC"),
         application=application,
     )

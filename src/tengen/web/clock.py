@@ -1,4 +1,4 @@
-"""The clocks of a game on the page, and how a record writes and tells times."""
+"""The clocks of a game on the page, and the times that a record tells."""
 
 from __future__ import annotations
 
@@ -83,20 +83,6 @@ class GameClock:
         if self._running is not None:
             self._spent[self._running] += max(0.0, now - self._since)
             self._since = now
-
-
-def time_properties(control: TimeControl) -> dict[str, str]:
-    """A time control as SGF writes it: main time (TM) and overtime (OT)."""
-    match control.overtime:
-        case Overtime.BYOYOMI:
-            overtime = f"{control.count}x{control.period:g} byo-yomi"
-        case Overtime.CANADIAN:
-            overtime = f"{control.count}/{control.period:g} Canadian"
-        case Overtime.FISCHER:
-            overtime = f"{control.increment:g} fischer"
-        case _:
-            overtime = ""
-    return {"TM": f"{control.main:g}", "OT": overtime}
 
 
 def seconds_used(line: Sequence[GameNode]) -> dict[int, float]:

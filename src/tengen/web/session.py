@@ -15,7 +15,7 @@ from tengen.game import COLOR_NAMES as NAMES
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
-from tengen.web.clock import GameClock, seconds_used, time_properties
+from tengen.web.clock import GameClock, seconds_used
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
 from tengen.web.language import _
 from tengen.web.players import Player
@@ -51,7 +51,7 @@ class GameSession:
 
     def __init__(self, settings: GameSettings, start: Game | None = None, tree: GameTree | None = None) -> None:
         self.settings = settings
-        self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _players(settings))
+        self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _info(settings))
         self.history = EditHistory(self.tree)
         self.review: GameReview | None = None
         self.node = self.tree.root
@@ -73,9 +73,6 @@ class GameSession:
         """The ids of the nodes whose moves were played here and may be taken back; those of a record stay."""
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._set_tip()
-        if tree is None and settings.clock:
-            for name, text in time_properties(settings.clock).items():
-                self.tree.root.set_text(name, text)
         self._fresh = self._without_result() if tree is None else None
 
     # Records
@@ -558,15 +555,20 @@ class GameSession:
         self.tree.visit(node)
 
 
-def _players(settings: GameSettings) -> SgfInfo:
-    """The names of the players for the record, the engine's with its level; none where a person moves both colors."""
+def _info(settings: GameSettings) -> SgfInfo:
+    """Date, time control and players for the record; no players where a person moves both colors.
+
+    The engine's name has its level.
+    """
+    time, overtime = settings.clock.sgf if settings.clock else ("", "")
+    info = SgfInfo(date=datetime.date.today(), time=time, overtime=overtime)
     if settings.mode is Mode.ANALYZE:
-        return SgfInfo(date=datetime.date.today())
+        return info
     black, white = (
         f"{name} ({player.title})" if name == "Tengen" else name
         for name, player in zip(settings.names, settings.players, strict=True)
     )
-    return SgfInfo(black=black, white=white, date=datetime.date.today())
+    return replace(info, black=black, white=white)
 
 
 def new_game(settings: GameSettings) -> Game:
