@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import weakref
@@ -19,6 +20,7 @@ import pytest
 from tengen.data.format import MANIFEST
 from tengen.data.record import GameRecord, pack_moves, pack_ownership, unpack_ownership
 from tengen.data.store import NO_DATE, Store, StoreWriter
+from tengen.data.writer import StoreAppender
 from tengen.errors import IllegalMove, StoreError
 
 
@@ -169,6 +171,94 @@ def test_a_finished_store_is_replaced_only_when_told(store: Store) -> None:
         writer.add(a_record(5))
     assert len(Store.open(store.path)) == 1
     assert_same(store.row(99), a_record(99))  # the old one stays readable for those who have it open
+
+
+KILLED_AT_EACH_CHANGE = """
+import itertools, os, sys
+from pathlib import Path
+from data_pipeline.test_store import a_record
+from tengen.data.store import StoreWriter
+
+def write(folder, games):
+    with StoreWriter(folder / "games", overwrite=True) as writer:
+        for i in range(games):
+            writer.add(a_record(i))
+
+for number in itertools.count(1):
+    folder = Path(sys.argv[1]) / str(number)
+    write(folder, 2)
+    if not (child := os.fork()):
+        changes = itertools.count(1)
+        def look(event, args):
+            writes = event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR)
+            if (writes or event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir")) and next(changes) == number:
+                os.kill(os.getpid(), 9)
+        sys.addaudithook(look)
+        write(folder, 3)
+        os._exit(0)
+    if os.waitpid(child, 0)[1] == 0:
+        break
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders in which a store of 2 games was being replaced by one of 3 when the process was killed, each at the next
+    of its changes on the disk; the last was not killed."""
+    folder = tmp_path_factory.mktemp("killed")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", KILLED_AT_EACH_CHANGE, str(folder)]
+    subprocess.run(command, check=True, env=environment, timeout=60)
+    return folder
+
+
+def games_in(path: Path) -> int:
+    """Games of a store, all of which can be read; 0 where there is none and nothing is said of an old one."""
+    try:
+        store = Store.open(path)
+    except StoreError as error:
+        found = re.search(r"The old store is (.+): rename it to games", str(error))
+        return games_in(Path(found[1])) if found else 0
+    return sum(store.row(i).size == 9 for i in range(len(store)))
+
+
+@pytest.mark.posix
+def test_a_kill_at_any_change_leaves_the_old_store_or_the_new_one(killed: Path, tmp_path: Path) -> None:
+    found = [games_in(killed / str(number) / "games") for number in range(1, len(list(killed.iterdir())) + 1)]
+    assert set(found) == {2, 3} and found == sorted(found) and found.count(2) > 5 and found.count(3) > 3
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("made", [False, True], ids=["no folder", "an empty folder"])
+def test_a_writer_finds_what_a_kill_left(killed: Path, tmp_path: Path, made: bool) -> None:
+    """Whatever it does with the store: one that was moved away was lost to an empty folder in its place."""
+    for number in range(1, len(list(killed.iterdir())) + 1):
+        for kind in ("write", "append"):
+            folder = tmp_path / kind / str(number)
+            shutil.copytree(killed / str(number), folder)
+            path, games = folder / "games", games_in(folder / "games")
+            if made and not path.exists():
+                path.mkdir()
+            if kind == "append":
+                with StoreAppender(path) as appender:
+                    assert appender.rows == games
+            else:
+                with pytest.raises(StoreError, match="pass --force"), StoreWriter(path):
+                    pass
+            assert games_in(path) == games and path.exists()
+
+
+@pytest.mark.posix
+def test_a_store_that_was_replaced_does_not_come_back_in_part(killed: Path, tmp_path: Path) -> None:
+    """A kill while the old store is removed, and then the new one is moved elsewhere: what is left is no store."""
+    for number in range(1, len(list(killed.iterdir())) + 1):
+        folder = tmp_path / str(number)
+        shutil.copytree(killed / str(number), folder)
+        if games_in(folder / "games") == 3:
+            (folder / "games").rename(folder / "elsewhere")
+            with pytest.raises(StoreError) as error:
+                Store.open(folder / "games")
+            assert ("The old store" in str(error.value)) == (games_in(folder / "games") == 2)
 
 
 @pytest.mark.posix

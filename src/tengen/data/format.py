@@ -136,11 +136,18 @@ def old_place(folder: Path) -> Path:
     return whole.parent / f".{whole.name}.old"
 
 
+def is_moved_away(folder: Path) -> bool:
+    """Whether a kill left the store of this folder in its `old_place`, and nothing has taken its own."""
+    if not (old_place(folder) / MANIFEST).is_file():
+        return False
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read and check the manifest of the store in `folder`. Raises StoreError where there is none that can be read."""
     path = folder / MANIFEST
     if not path.is_file():
-        if (old_place(folder) / MANIFEST).is_file() and not folder.exists():
+        if is_moved_away(folder):
             raise StoreError(
                 f"{folder} is not there: an import that replaced it was killed. The old store is "
                 f"{old_place(folder)}: rename it to {folder.name}, or import again with --force"

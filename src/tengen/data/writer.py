@@ -19,6 +19,7 @@ from tengen.data.format import (
     MANIFEST,
     ROWS,
     SHARD,
+    is_moved_away,
     old_place,
     read_manifest,
     rows_to_batch,
@@ -64,8 +65,7 @@ class StoreWriter:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = StoreLock(self.path)
             try:
-                if (old_place(self.path) / MANIFEST).is_file() and not self.path.exists():
-                    old_place(self.path).rename(self.path)
+                if put_back(self.path):
                     check_free(self.path, self._overwrite)
                 shutil.rmtree(self.folder, ignore_errors=True)
                 self.folder.mkdir()
@@ -132,18 +132,17 @@ class StoreWriter:
     def _finish(self) -> None:
         self.flush()
         write_manifest(self.folder, self._shards, {"created": now(), **self.facts})
-        old = old_place(self.path)
-        shutil.rmtree(old, ignore_errors=True)
+        _remove_old(self.path)
         check_free(self.path, self._overwrite)
-        if self.path.exists():
-            self.path.rename(old)
         try:
+            if self.path.exists():
+                self.path.rename(old_place(self.path))
             self.folder.rename(self.path)
         except BaseException:
             with suppress(OSError):
-                old.rename(self.path)
+                put_back(self.path)
             raise
-        shutil.rmtree(old, ignore_errors=True)
+        _remove_old(self.path)
 
     def _error(self, error: OSError) -> StoreError:
         done = "was not finished and what was written is removed; make room or choose another folder"
@@ -181,6 +180,23 @@ def check_free(path: Path, overwrite: bool) -> None:
     if path.is_dir() and (path / MANIFEST).is_file():
         raise StoreError(f"{path} is a finished store already; pass --force to replace it, or choose another folder")
     raise StoreError(f"{path} is there already and is no game store; choose another folder")
+
+
+def put_back(path: Path) -> bool:
+    """Put a store back that a kill left in its `old_place`; whether there was one. Its lock must be held."""
+    if not is_moved_away(path):
+        return False
+    if path.exists():
+        path.rmdir()
+    old_place(path).rename(path)
+    return True
+
+
+def _remove_old(path: Path) -> None:
+    """Remove what is in the `old_place` of a store, the manifest first: after a kill the rest is no store."""
+    with suppress(OSError):
+        (old_place(path) / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(old_place(path), ignore_errors=True)
 
 
 class StoreLock:
@@ -279,6 +295,7 @@ class StoreAppender:
         self.close()
 
     def _open(self) -> dict[str, Any]:
+        put_back(self.path)
         self.path.mkdir(exist_ok=True)
         if not (self.path / MANIFEST).exists():
             if strange := [entry.name for entry in self.path.iterdir() if not entry.name.endswith(PARTIAL)]:
