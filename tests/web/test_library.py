@@ -170,6 +170,26 @@ def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_p
     assert len(texts) == 3 and sum(b"W[ff]" in text for text in texts) == sum(b"W[gg]" in text for text in texts) == 1
 
 
+def test_a_game_that_two_servers_show_loses_no_move(tmp_path: Path) -> None:
+    """Each has a library of its own. The first one wrote over the moves that the second one had added."""
+    first, second = GameLibrary(tmp_path), GameLibrary(tmp_path)
+    session = played()
+    first.keep(session)
+    other = second.load(second.recent()[0])
+    other.step(1)
+    other.play(30)
+    second.keep(other)
+    first.keep(session, final=True)
+    assert len(list(tmp_path.iterdir())) == 1, "nothing has changed in the first one"
+    for step in range(2):
+        session.play(31 + step)
+        first.keep(session)
+        other.play(50 + step)
+        second.keep(other)
+    ends = {tuple(point for _, point in read_game(path)[0].moves) for path in tmp_path.iterdir()}
+    assert ends == {(40, 41, 42, 30, 50, 51), (40, 41, 42, 31, 32)}
+
+
 def test_a_record_that_is_opened_again_has_one_file(tmp_path: Path) -> None:
     data = b"(;SZ[9]PB[Ann];B[aa];W[bb])"
     for _ in range(2):

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -73,15 +74,16 @@ class KeptGame:
 class GameLibrary:
     """The kept games in a folder, which is made with the first one. A game of a collection is kept with all of it.
 
-    Every session has a file of its own. Where two sessions come from one file, the older one takes a new name. A record
-    that is opened again takes the file that it has, unless that goes on: a game in progress, or a session that
-    `is_shown` to somebody.
+    Every session has a file of its own. Where two sessions come from one file, the older one takes a new name; where
+    another program has written the file, such as a second server, the session takes one. A record that is opened again
+    takes the file that it has, unless that goes on: a game in progress, or a session that `is_shown` to somebody.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.is_shown: Callable[[GameSession], bool] = lambda session: True
         self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
+        self._seen: weakref.WeakKeyDictionary[GameSession, bytes] = weakref.WeakKeyDictionary()  # digest of its file
         self._next: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
         self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
 
@@ -98,19 +100,23 @@ class GameLibrary:
         large = len(session.tree) > LARGE_NODES or sum(map(len, (*before, *after))) > LARGE_BYTES
         waits = now < self._next.get(session, -math.inf)
         unchanged = self._written.get(session) == stamp
-        taken = session in self._written and session not in self._files  # by another session, or deleted
-        if (unchanged and (taken or not final)) or (waits and not final):
+        if (unchanged or waits) and not final:
             return
-        if session not in self._files and session.untouched:
+        path = self._files.get(session)
+        if path is not None and _digest(path) not in (None, self._seen[session]):
+            del self._files[session]
+            path = None
+        taken = session in self._written and path is None  # by another session or program, or deleted
+        if (unchanged and taken) or (path is None and session.untouched):
             return
         data = session.to_sgf()
         state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
         at = data.index(b";") + 1
-        path = None
+        text = b"\n".join((*before, data[:at] + state + data[at:], *after))
         try:
-            path = self._files.get(session) or self._new_file(session, b"\n".join(session.collection()))
+            path = path or self._new_file(session, b"\n".join(session.collection()))
             with write_whole(path, durable=final) as temporary:
-                temporary.write_bytes(b"\n".join((*before, data[:at] + state + data[at:], *after)))
+                temporary.write_bytes(text)
         except OSError as error:
             self._next[session] = now + WAIT_SECONDS
             if path is not None and session not in self._files:
@@ -119,7 +125,7 @@ class GameLibrary:
             raise TengenError(
                 _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=reason)
             ) from error
-        self._files[session] = path
+        self._files[session], self._seen[session] = path, sha256(text).digest()
         self._written[session] = stamp
         self._next[session] = now + WAIT_SECONDS if large else now
 
@@ -146,13 +152,13 @@ class GameLibrary:
         session.others = games[:index], games[index + 1 :]
         _resume(session, _state_in(game.path))
         self._forget(game.path)
-        self._files[session] = game.path
+        self._files[session], self._seen[session] = game.path, sha256(data).digest()
         return session
 
     def go_on(self, before: GameSession, after: GameSession) -> None:
         """Another game of the same collection goes on in the file of this one."""
         if before in self._files:
-            self._files[after] = self._files.pop(before)
+            self._files[after], self._seen[after] = self._files.pop(before), self._seen.pop(before)
 
     def shown(self, sessions: Collection[GameSession]) -> set[Path]:
         """The files of these sessions."""
@@ -185,6 +191,14 @@ class GameLibrary:
                     continue
                 self._forget(path)
             return path
+
+
+def _digest(path: Path) -> bytes | None:
+    """Of the content of a file; None where it is gone or cannot be read."""
+    try:
+        return sha256(path.read_bytes()).digest()
+    except OSError:
+        return None
 
 
 def without_state(text: bytes) -> bytes:
