@@ -7,6 +7,7 @@ the line. The line ends with the SHA-256 of itself and the SGF.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,6 +66,16 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
         raise TengenError(f"{path} is not the file of a match: {_what_is_wrong(error)}") from error
     outcomes = _read_lines(folder / "games.jsonl")
     return about, [outcomes[i] for i in sorted(outcomes)]
+
+
+def remove_match(folder: Path) -> None:
+    """Remove the folder of a match, its `match.json` last: what a kill leaves is still known as that match."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != "match.json":
+            path.unlink()
+    shutil.rmtree(folder)
 
 
 class MatchFolder:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.match.folder import OtherMatchError, read_folder
+from tengen.match.folder import OtherMatchError, read_folder, remove_match
 from tengen.match.game import Conditions, Outcome
 from tengen.match.runner import Execution, play_match
 from tengen.match.settings import MatchSettings
@@ -54,7 +53,7 @@ def play_run_match(settings: MatchSettings, folder: Path, execution: Execution) 
     try:
         play_match(settings, folder, execution)
     except OtherMatchError:
-        shutil.rmtree(folder)
+        remove_match(folder)
         play_match(settings, folder, execution)
     return read_folder(folder)[1]
 
