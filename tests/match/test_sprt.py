@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from tengen.match.game import Outcome
 from tengen.match.schedule import fixture
 from tengen.match.sprt import Sprt, pair_scores
+from tengen.statistics import Tally
 
 SCORES = np.linspace(0, 1, 5)
 
@@ -89,6 +90,22 @@ def test_the_error_rates_hold_in_simulated_matches(base: list[float]) -> None:
     variance = float(base @ (SCORES - 0.5) ** 2)
     fixed = (1.645 + 1.282) ** 2 * variance / (expected(100) - 0.5) ** 2  # pairs of a test of fixed length
     assert max(pairs0, pairs1) < 0.75 * fixed, "a test that stops by itself should need fewer games"
+
+
+def test_the_score_at_the_end_leans_towards_the_decision_as_the_guide_says() -> None:
+    test, random = Sprt(elo0=0, elo1=100), np.random.default_rng(4)
+    for truth, leans in ((0.5, (-0.05, -0.015)), (expected(50), (-0.015, 0.015)), (expected(100), (0.015, 0.05))):
+        covered, beside = 0, []
+        for _ in range(300):
+            pairs = (random.random((400, 2)) < truth).mean(axis=1)
+            ended = test.judge(pairs.tolist())
+            games = 2 * sum(ended.counts)
+            wins = round(float(pairs[: games // 2].sum()) * 2)
+            low, high = Tally(wins, 0, games - wins).interval()
+            covered += low <= truth <= high
+            beside.append(wins / games - truth)
+        assert 0.86 < covered / 300 < 0.95
+        assert leans[0] < np.mean(beside) < leans[1]
 
 
 def test_the_decision_does_not_depend_on_later_pairs() -> None:

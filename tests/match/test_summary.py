@@ -11,6 +11,7 @@ from tengen.match.display import Display
 from tengen.match.game import Outcome, Reason
 from tengen.match.schedule import fixture
 from tengen.match.settings import MatchSettings
+from tengen.match.sprt import Sprt
 from tengen.match.summary import game_line, pairing_line, report, score_line, summarize, tally
 
 TWO = MatchSettings.of("one=random", "two=random", games=4)
@@ -52,6 +53,18 @@ def test_lines() -> None:
     assert "\n2 games were counted; " in text
     assert "\n1 game was counted; " in report(summarize(TWO, GAMES[:2]))
     assert "different scores in 1 (game 1), to different winners in 1 (game 1)" in text
+
+
+def test_a_game_that_is_counted_without_the_players_is_not_called_uncounted() -> None:
+    games = [outcome(0, "one", "B+2.5", "count", 60, score=2.5), outcome(1, "two", "B+1.5", "settled", 50, score=1.5)]
+    assert "counted" not in report(summarize(TWO, games))
+
+
+def test_the_score_after_a_test_comes_with_a_warning() -> None:
+    test, note = Sprt(elo0=0, elo1=100), "leans towards the decision"
+    games = [outcome(index, "one", f"{'BW'[index % 2]}+R", "resign", 9) for index in range(40)]
+    assert note in report(summarize(TWO, games, test.judge([1.0] * 20)))
+    assert note not in report(summarize(TWO, games[:2], test.judge([1.0])))
 
 
 def shown(settings: MatchSettings, games: list[Outcome], terminal: bool) -> str:

@@ -12,6 +12,10 @@ from tengen.match.settings import MatchSettings, reach
 from tengen.match.sprt import Progress
 from tengen.statistics import Tally
 
+_AFTER_TEST = (
+    "a match that its test has ended has a score that leans towards the decision, and an interval that is too narrow"
+)
+
 
 def tally(outcomes: Iterable[Outcome], player: str) -> Tally:
     """The player's wins, draws and losses in these games; a game without result counts as a draw."""
@@ -130,15 +134,16 @@ def report(figures: Mapping[str, Any]) -> str:
         ]
     if figures["sprt"] is not None:
         lines.append(figures["sprt"]["words"])
+        if figures["sprt"]["accepted"] is not None:
+            lines.append(_AFTER_TEST)
     if figures["within"] is not None:
         lines.append(_within(figures["pairings"], figures["within"]))
     lines.append("endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()))
-    if not figures["counted"]:
-        return "\n".join([*lines, "no game was counted"])
-    lines.append(
-        f"{_counted(figures['counted'])}; the players' dead stones gave different scores in "
-        f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}"
-    )
+    if figures["counted"]:  # with the dead stones of the players: the conditions may say which stones are dead
+        lines.append(
+            f"{_counted(figures['counted'])}; the players' dead stones gave different scores in "
+            f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}"
+        )
     return "\n".join(lines)
 
 
