@@ -12,9 +12,7 @@ from tengen.match.settings import MatchSettings, reach
 from tengen.match.sprt import Progress
 from tengen.statistics import Tally
 
-_AFTER_TEST = (
-    "a match that its test has ended has a score that leans towards the decision, and an interval that is too narrow"
-)
+_AFTER_TEST = "the test ended the match, so the score leans towards the decision and its interval is too narrow"
 
 
 def tally(outcomes: Iterable[Outcome], player: str) -> Tally:
