@@ -61,7 +61,7 @@ def open_device(
     """
     check_device(device)
     precision = options.get("precision", "auto")
-    if (device in PROVIDERS and precision != "auto") or (device == "torch" and precision == "int8"):
+    if (device in PROVIDERS and precision in ("bf16", "int8")) or (device == "torch" and precision == "int8"):
         raise NetworkError(f"device {device} cannot compute in {precision}: leave precision out, or take device cpu")
     if device in PROVIDERS:
         from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
