@@ -38,8 +38,15 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "c_puct": 5.0, "virtual_loss": 3.0, "expand_visits": 40, "playout_weight": 0.5, "policy_temperature": 0.67,
         "leaf_symmetry": "random", "lcb": False,
     },
-    "elf": {"c_puct": 1.5, "virtual_loss": 1.0, "noise_weight": 0.0},
-    "elf-selfplay": {"c_puct": 0.85, "virtual_loss": 5.0, "noise_weight": 0.25, "noise_total": 10.83},
+    # Neither of ELF's options that make an unvisited move a draw is on in its defaults and scripts.
+    "elf": {
+        "c_puct": 1.5, "virtual_loss": 1.0, "noise_weight": 0.0, "fpu": "reduction", "fpu_reduction": 0.0,
+        "root_fpu": "reduction", "root_fpu_reduction": 0.0,
+    },
+    "elf-selfplay": {
+        "c_puct": 0.85, "virtual_loss": 5.0, "noise_weight": 0.25, "noise_total": 10.83, "fpu": "reduction",
+        "fpu_reduction": 0.0, "root_fpu": "reduction", "root_fpu_reduction": 0.0,
+    },
     "mobile": {"diversity": 0.5, "lcb": False},
 }  # fmt: skip
 

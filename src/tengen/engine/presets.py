@@ -45,8 +45,11 @@ _DARKFOREST: dict[str, Any] = {
 _ELF: dict[str, Any] = {
     **_PLAIN,
     "selection": "puct-alphago",
-    "fpu": "absolute",
-    "root_fpu": "absolute",
+    # Its code takes a mean that counts each tried move once, whatever its visits; the parent's mean is close to that.
+    "fpu": "reduction",
+    "fpu_reduction": 0.0,
+    "root_fpu": "reduction",
+    "root_fpu_reduction": 0.0,
     "noise_total": 10.83,  # 0.03 a point of 19x19
     "leaf_symmetry": "random",
 }
