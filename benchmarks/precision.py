@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import _native
 import numpy as np
@@ -32,7 +31,6 @@ from tengen.game import Game
 from tengen.machine import Precision
 from tengen.training.metrics import Estimate, PredictionResults, measure
 
-SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
 PRECISIONS: tuple[Precision, ...] = ("bf16", "int8")
 BATCH = 32
 
@@ -113,5 +111,5 @@ if __name__ == "__main__":
         main(Store.open(settings.store), settings.network, settings.positions, every=False)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            import_games([SAMPLE], f"{folder}/store", ImportOptions(workers=1))
+            import_games([_native.SAMPLE], f"{folder}/store", ImportOptions(workers=1))
             main(Store.open(f"{folder}/store"), settings.network, settings.positions, every=True)
