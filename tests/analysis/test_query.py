@@ -105,6 +105,31 @@ def test_a_network_for_another_size_refuses_the_query() -> None:
         assert talk.ask(boardXSize=9, boardYSize=9)[0]["turnNumber"] == 0
 
 
+@pytest.mark.parametrize(
+    ("katago_format", "rules", "parts"),
+    [
+        (6, "chinese-kgs", []),  # positional superko, area, no tax
+        (6, "chinese", ["koRule SIMPLE"]),
+        (3, "japanese", ["koRule SIMPLE", "scoringRule TERRITORY", "taxRule SEKI"]),
+        (5, "aga-button", ["hasButton true"]),
+        (8, "aga-button", []),
+        (8, "koSIMPLEscoreTERRITORYtaxNONEsui0button1", ["hasButton true"]),
+        (0, "japanese", []),  # no network of KataGo's
+    ],
+)
+def test_rules_that_a_network_of_katago_has_not_learnt_are_warned_of(
+    katago_format: int, rules: str, parts: list[str]
+) -> None:
+    """Where KataGo 1.17.2 says that they are not supported by the neural net."""
+    evaluator = UniformEvaluator()
+    evaluator.katago_format = katago_format
+    with Talk(evaluator) as talk:
+        *warnings, answer = talk.ask(rules=rules)
+        assert [w["field"] for w in warnings] == ["rules"] * bool(parts)
+        assert all(part in warnings[0]["warning"] for part in parts)
+        assert answer["rootInfo"]["visits"] == 20
+
+
 def test_unknown_fields_and_settings_warn_and_the_query_proceeds() -> None:
     with Talk() as talk:
         *warnings, answer = talk.ask(colour=1, overrideSettings={"maxVisitz": 1, "maxTime": 100, "wideRootNoise": 0.1})

@@ -118,6 +118,9 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         network = evaluator.on(size)
     except NetworkError as error:
         raise QueryError("boardXSize", str(error)) from error
+    if strange := _not_learnt(game.rules, network.katago_format):
+        text = f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
+        warnings.append(("rules", text))
     if settings.warn_unused:
         text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
         warnings += [(name, text) for name in fields if name not in FIELDS]
@@ -284,6 +287,24 @@ def _settings(
     if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
         settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
     return settings, idle
+
+
+def _not_learnt(rules: Rules, katago_format: int) -> list[str]:
+    """The parts of the rules that networks of a format of KataGo do not know; 0 is no such network.
+
+    Up to format 6 they know superko and area scoring alone, later ones the button with area scoring alone.
+    """
+    strange = []
+    if 0 < katago_format <= 6:
+        if rules.ko == "simple":
+            strange.append("koRule SIMPLE")
+        if rules.scoring == "territory":
+            strange.append("scoringRule TERRITORY")
+        if rules.tax != "none":
+            strange.append(f"taxRule {rules.tax.upper()}")
+    if katago_format and rules.button and (katago_format <= 6 or rules.scoring == "territory"):
+        strange.append("hasButton true")
+    return strange
 
 
 def _restrictions(fields: Fields, size: int) -> tuple[MoveRestriction, ...]:
