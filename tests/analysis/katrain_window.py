@@ -62,7 +62,7 @@ def steps() -> Iterator[float]:
 
 def walk(_seconds: float) -> bool:
     """Takes the next step once the last is over; False, which ends the calls, after all of them."""
-    global script, rest
+    global rest
     gui = app.gui
     if time.monotonic() > deadline:
         errors.append(f"the engine has not answered in {SECONDS:g} seconds")
