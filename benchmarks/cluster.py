@@ -2,7 +2,7 @@
 
     python benchmarks/cluster.py [--games 256] [--visits 32] [--cases workers driver run capacity]
 
-Cases: `workers`, the games of a cycle of 7x7 in this process with 1 and 2 threads, and by 1, 2 and 4 workers of one
+Cases: `workers`, the games of a cycle of 7x7 in this process with 1 and 2 threads, and by 1, 2, 4 and 8 workers of one
 thread, with the processor time of the workers, of this process and of Ray's own processes, and the bytes a game that
 come back; `driver`, what a finished game of 7x7, 9x9 and 19x19 costs the process that leads, from its bytes into the
 store, without Ray; `run`, a run of three cycles by 1 and 2 workers, with the share of time in which the
@@ -173,8 +173,8 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             found = play(config.model_copy(update={"workers": threads}), None, Path(folder))
         yield {"threads": threads, **found}
     started()
-    for number in (1, 2, 4):
-        with Cluster("local", Place(cpus=0.5, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
+    for number in (1, 2, 4, 8):
+        with Cluster("local", Place(cpus=0.25, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
             while len(cluster.scale_up(number)[0]) < number:  # the start of workers is not part of the figures
                 time.sleep(0.2)
             for _ in cluster.run(Nothing(), range(number)):
