@@ -248,7 +248,7 @@ def test_leela_zero_plays_the_exported_network(weights: Path, tmp_path: Path) ->
     if not PROGRAM:
         pytest.skip("Leela Zero is not installed: apt-get install leela-zero")
     exported = export_network(find_network(weights), "leela-zero", tmp_path / "net.txt")
-    games = [position(seed) for seed in range(4)]
+    games = [position(seed) for seed in range(1000)]
     evaluator = load_evaluator(weights, precision="f32").on(19)
     ours = evaluator.infer(evaluator.encoded(games))
     for row, (policy, winrate) in enumerate(ask_leela_zero(exported, games)):
