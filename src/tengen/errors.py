@@ -3,8 +3,9 @@
 Each message names the offending value and says what would be right; commands print it in one line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 
 class TengenError(Exception):
@@ -60,3 +61,19 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = list(known)
     near = get_close_matches(name.rsplit(".", 1)[-1], names, n=1, cutoff=0.5)
     return f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
+
+
+def refused_value(error: Mapping[str, Any], where: str = "") -> str:
+    """One line about a value that pydantic refused: where it stands, what is wrong and what was found.
+
+    error: an entry of `ValidationError.errors()`. The message of a TengenError names the value already.
+    """
+    reason = error["msg"].removeprefix("Value error, ")
+    if error["type"] in ("model_type", "dict_type"):
+        reason = "Input should be keys with values, as in {key: value}"
+    found = repr(error["input"])
+    found = found if len(found) <= 100 else f"{found[:97]}..."
+    is_named = isinstance(error.get("ctx", {}).get("error"), TengenError) or found in reason
+    if not is_named and error["type"] != "json_invalid":
+        reason = f"{reason} (found {found})"
+    return f"{where}: {reason}" if where else reason

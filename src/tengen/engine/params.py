@@ -10,7 +10,7 @@ from pydantic import ConfigDict, ValidationError, model_validator
 from tengen import _native
 from tengen.engine.param_fields import SearchParamFields
 from tengen.engine.presets import PRESETS
-from tengen.errors import RecipeError, unknown_name
+from tengen.errors import RecipeError, refused_value, unknown_name
 
 PassPolicy = Literal["free", "no-legal-move", "no-useful-move"]
 """When a pass is allowed, as the native core names it; see `pass_policy` of the settings."""
@@ -116,11 +116,7 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
         return SearchParams.model_validate_strings({**_texts(params), **settings})
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        reason = first["msg"].removeprefix("Value error, ")
-        found = repr(first["input"])
-        text = reason if not where or found in reason else f"{reason} (found {found})"
-        raise RecipeError(f"{where}: {text}" if where else text) from error
+        raise RecipeError(refused_value(first, ".".join(map(str, first["loc"])))) from error
 
 
 def _texts(params: SearchParams) -> dict[str, str]:

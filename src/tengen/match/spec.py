@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
-from tengen.errors import RecipeError, TengenError, unknown_name
+from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.machine import Device, Precision, split_command_line
 from tengen.match.player import Player
 from tengen.plugins import Registry
@@ -389,7 +389,4 @@ def _explain(error: ValidationError) -> str:
     where = ".".join(str(part) for part in first["loc"][:1])
     if first["type"] == "extra_forbidden":
         return unknown_name("field", where, PlayerSpec.model_fields)
-    reason = first["msg"].removeprefix("Value error, ")
-    if not where or where in ("player", "name", "time") or isinstance(first.get("ctx", {}).get("error"), TengenError):
-        return reason
-    return f"{where}: {reason} (found {first['input']!r})"
+    return refused_value(first, "" if where in ("player", "name", "time") else where)

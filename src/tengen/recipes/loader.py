@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tengen.errors import RecipeError, TengenError, unknown_name
+from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.training.config import RunConfig
 
 if TYPE_CHECKING:
@@ -235,10 +235,7 @@ def _explain(error: ErrorDetails, prefix: str = "", model: type[BaseModel] = Run
         return unknown_name("key", where, _siblings(error["loc"], model))
     if error["type"] == "missing":
         return f"{where} is missing; put it into the recipe or give --set {where}=..."
-    reason = error["msg"].removeprefix("Value error, ")
-    if isinstance(error.get("ctx", {}).get("error"), TengenError):
-        return f"{where}: {reason}" if where else reason  # it already names the value
-    return f"{where or 'recipe'}: {reason} (found {error['input']!r})"
+    return refused_value(error, where)
 
 
 def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.params import PassPolicy, SearchParams, set_params
-from tengen.errors import RecipeError, unknown_name
+from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.match.settings import MAX_GAMES
 from tengen.training.config import (
     MAX_BATCH,
@@ -270,7 +270,7 @@ def _of_stage(cycle: int, name: str, group: type[Strict], error: ErrorDetails) -
     place = ".".join(map(str, (cycle, name, *error["loc"])))
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return unknown_name("key", place, group.model_fields)
-    return f"{place}: {error['msg']} (found {error['input']!r})"
+    return refused_value(error, place)
 
 
 class ClusterConfig(Strict):

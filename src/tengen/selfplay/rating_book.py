@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import json_text, write_text
-from tengen.errors import TengenError
+from tengen.errors import TengenError, refused_value
 from tengen.ratings.elo import Rating, Score, fit
 from tengen.statistics import Tally
 
@@ -159,7 +159,11 @@ class RatingBook(_Row):
         try:
             book = cls.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
-            raise TengenError(f"{path} cannot be read as ratings: {error}; move it away to rate anew") from error
+            reason: object = error
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                reason = refused_value(first, ".".join(map(str, first["loc"])))
+            raise TengenError(f"{path} cannot be read as ratings: {reason}; move it away to rate anew") from error
         if book.format != _FORMAT:
             raise TengenError(f"{path} has format {book.format}, this version reads {_FORMAT}")
         return book

@@ -1,0 +1,54 @@
+"""The line about a value that pydantic refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError, field_validator
+
+from tengen.errors import RecipeError, refused_value
+
+
+class Inner(BaseModel):
+    number: int = 0
+
+    @field_validator("number")
+    @classmethod
+    def _small(cls, number: int) -> int:
+        if number > 9:
+            raise RecipeError(f"{number} is too large")
+        if number > 5:
+            raise ValueError("too large")
+        return number
+
+
+class Outer(BaseModel):
+    inner: Inner = Inner()
+    table: dict[str, int] = {}
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ({"inner": {"number": "x"}}, r"inner\.number: .*integer.* \(found 'x'\)"),
+        ({"inner": {"number": 10}}, r"inner\.number: 10 is too large"),  # our own message names the value
+        ({"inner": {"number": 6}}, r"inner\.number: too large \(found 6\)"),
+        ({"inner": 5}, r"inner: Input should be keys with values, as in \{key: value\} \(found 5\)"),
+        ({"table": [1]}, r"table: Input should be keys with values, as in \{key: value\} \(found \[1\]\)"),
+        ({"table": "x" * 10_000}, r"table: .* \(found 'x{96}\.\.\.\)"),
+    ],
+)
+def test_refused_values(data: Any, line: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Outer.model_validate(data)
+    error = refused.value.errors()[0]
+    found = refused_value(error, ".".join(map(str, error["loc"])))
+    assert re.fullmatch(line, found), found
+
+
+def test_a_file_that_is_no_json_is_not_repeated() -> None:
+    with pytest.raises(ValidationError) as refused:
+        Outer.model_validate_json(b"[" * 1000)
+    assert "[[" not in refused_value(refused.value.errors()[0])
