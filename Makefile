@@ -7,7 +7,7 @@
 # make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
 # make prove   the native core against its slow twin on 10,000 random and 1,000 real games (ARGS='--games 500')
 #
-# MAX_SIZE=25 with any of them: boards to 25x25; all sizes are then slower. Switching links the module anew.
+# MAX_SIZE=25 with any of them: boards to 25x25, by a native module of its own; all sizes are then slower.
 #
 # A fresh machine needs Linux, git, make, Python 3.11 or later with venv, and a C++20 compiler; cmake and ninja come
 # from PyPI into .venv. Python sources run from src/ as they are; only changes in native/ are built again.
@@ -29,10 +29,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.h' -o -name '*.cpp')
 # Built for this very processor: on another one, everything native is built again.
 CPU := $(shell { uname -m; grep -m1 -E '^(flags|Features)' /proc/cpuinfo; } 2>/dev/null | cksum | cut -d' ' -f1)
-# The largest board, 19 to 25. One build folder each; build/max-size says which the module in src/tengen has.
-MAX_SIZE ?= 19
+# The largest board, 19 or 25: a build folder and a module each, of which src/tengen/__init__.py takes one.
+MAX_SIZE ?= $(or $(TENGEN_MAX_SIZE),19)
+export TENGEN_MAX_SIZE := $(MAX_SIZE)
 MODULE := build/module-$(CPU)-$(MAX_SIZE)
-BUILT_SIZE := $(shell cat build/max-size 2>/dev/null)
+NATIVE := _native$(filter-out 19,$(MAX_SIZE))
 CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 
 help:
@@ -73,13 +74,12 @@ endef
 # $(call quietly,COMMAND) shows what a command said only when it fails; build/native.log keeps it.
 quietly = $(1) > build/native.log 2>&1 || { cat build/native.log >&2; exit 1; }
 
-$(MODULE)/done: $(NATIVE_FILES) .venv/player $(if $(and $(wildcard src/tengen/_native.*.so),$(filter $(MAX_SIZE),$(BUILT_SIZE))),,missing-module)
+$(MODULE)/done: $(NATIVE_FILES) .venv/player $(if $(wildcard src/tengen/$(NATIVE).*.so),,missing-module)
 	@echo "building the native core"
-	@mkdir -p build && rm -rf $(filter-out build/module-$(CPU)-%,$(wildcard build/module-*)) src/tengen/_native.*.so
+	@mkdir -p build && rm -rf $(filter-out build/module-$(CPU)-%,$(wildcard build/module-*)) src/tengen/$(NATIVE).*.so
 	@$(call quietly,$(CMAKE) -S . -B $(MODULE) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
-		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(abspath src/tengen) -DTENGEN_MAX_SIZE=$(MAX_SIZE))
-	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target _native)
-	@echo $(MAX_SIZE) > build/max-size
+		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(abspath src/tengen) -DTENGEN_MAX_SIZES=$(MAX_SIZE))
+	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target $(NATIVE))
 	@touch $@
 
 .PHONY: missing-module
@@ -97,7 +97,7 @@ test-native: $(MODULE)/done
 define sanitized
 	@mkdir -p build
 	@$(call quietly,$(CMAKE) -S . -B build/$(1) -DTENGEN_PYTHON=OFF -DTENGEN_TESTS=ON \
-		-DTENGEN_FUZZ=ON -DTENGEN_SANITIZE=$(2) -DTENGEN_MAX_SIZE=$(3) -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+		-DTENGEN_FUZZ=ON -DTENGEN_SANITIZE=$(2) -DTENGEN_MAX_SIZES=$(3) -DCMAKE_BUILD_TYPE=RelWithDebInfo)
 	@$(call quietly,$(BIN)/cmake --build build/$(1) --parallel $(JOBS))
 	@echo "C++ tests under -fsanitize=$(2)"
 	@build/$(1)/tengen_tests
@@ -196,7 +196,7 @@ docs: $(MODULE)/done .venv/developer
 	@echo "documentation: build/site/index.html"
 
 wheel: .venv/player
-	@$(PIP) wheel --no-deps --config-settings=cmake.define.TENGEN_MAX_SIZE=$(MAX_SIZE) --wheel-dir dist . && ls dist/*.whl
+	@$(PIP) wheel --no-deps --wheel-dir dist . && ls dist/*.whl
 
 # In dist/, for PyPI; the tools have an environment of their own.
 build/release/made: pyproject.toml
@@ -209,6 +209,6 @@ release: build/release/made
 	@build/release/bin/python tools/release.py
 
 clean:
-	rm -rf build dist src/tengen/_native.*.so
+	rm -rf build dist src/tengen/_native*.so
 	find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -23,10 +23,16 @@ SGF = "(;GM[1]FF[4]SZ[9]KM[7]RU[Chinese]RE[B+R];B[ee];W[ce];B[gc];W[cc];B[gg];W[
 ENVIRONMENT = {**os.environ, "PATH": os.path.dirname(sys.executable)}
 
 
-def tengen(*words: str, text: str = "", folder: Path | None = None) -> str:
+def tengen(*words: str, text: str = "", folder: Path | None = None, **environment: str) -> str:
     """The output of a command that must succeed."""
     done = subprocess.run(
-        [*TENGEN, *words], input=text, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600
+        [*TENGEN, *words],
+        input=text,
+        cwd=folder,
+        env={**ENVIRONMENT, **environment},
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     if done.returncode:
         sys.exit(f"tengen {' '.join(words)} ended with {done.returncode}\n{done.stdout}{done.stderr}")
@@ -68,6 +74,8 @@ def main() -> None:
         assert "without a checksum  " not in sealed and ", 0 without a checksum" in sealed, sealed
         moves = tengen("gtp", "--net", "zero-9x9", text="boardsize 9\ngenmove b\nquit\n").split()
         assert moves[1] == "=" and len(moves[2]) == 2, moves
+        large = ("random", "random", "--size", "25", "--games", "2", "--out", "large")
+        tengen("match", *large, folder=folder, TENGEN_MAX_SIZE="25")
         query = {"id": "a", "moves": [["B", "E5"]], "rules": "chinese", "komi": 7, "maxVisits": 8}
         query |= {"boardXSize": 9, "boardYSize": 9}
         answer = json.loads(tengen("analysis", "--net", "zero-9x9", text=json.dumps(query) + "\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -307,3 +308,16 @@ def test_what_a_game_prints_can_be_read_again() -> None:
     assert np.array_equal(again.board, game.board) and again.to_play == WHITE
     with pytest.raises(IllegalMove, match="'Q' is none of X O"):
         Game.from_diagram("X . Q\n. . .\n. . .")
+
+
+@pytest.mark.parametrize("size", ["", "19", "25", "21"])
+def test_the_largest_board_is_chosen_by_the_environment(size: str) -> None:
+    command = [sys.executable, "-c", "import tengen.coords; print(tengen.coords.MAX_SIZE)"]
+    done = subprocess.run(command, env={**os.environ, "TENGEN_MAX_SIZE": size}, capture_output=True, text=True)
+    last = (done.stdout or done.stderr).splitlines()[-1]
+    if size == "21":
+        assert last == "ImportError: TENGEN_MAX_SIZE is '21': 19 or 25 expected, the largest board"
+    elif last.startswith("ImportError"):  # a clone builds one of the two
+        pytest.skip(last)
+    else:
+        assert last == (size or "19")

@@ -1,4 +1,4 @@
-"""Boards above 19x19 in a build for them (`make test MAX_SIZE=25`): everything that a program or a user meets.
+"""Boards above 19x19 in a run for them (`make test MAX_SIZE=25`): everything that a program or a user meets.
 
 Rules, counting and planes are compared with their twins in tests/equivalence and tests/data_pipeline, up to the largest
 board of the build.
@@ -26,7 +26,7 @@ from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.sgf import GameTree, SgfInfo, read_game, read_tree, write_game, write_tree
 from tengen.web.settings import GameSettings
 
-pytestmark = pytest.mark.skipif(MAX_SIZE == 19, reason="this build plays to 19x19; another: make test MAX_SIZE=25")
+pytestmark = pytest.mark.skipif(MAX_SIZE == 19, reason="this run plays to 19x19; another: make test MAX_SIZE=25")
 
 
 def random_game(seed: int, moves: int) -> Game:

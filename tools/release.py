@@ -129,7 +129,7 @@ def licences(wheels: list[Path], cards: list[dict[str, str]]) -> str:
     for file in sorted(map(PurePosixPath, names)):
         if ".dist-info" in file.parts[0] or file.suffix in OWN or file.parts == ("tengen", "nets", "default"):
             continue
-        if file.suffix in MODULE and file.parts[:-1] == ("tengen",) and file.name.startswith("_native."):
+        if file.suffix in MODULE and file.parts[:-1] == ("tengen",) and re.match(r"_native(25)?\.", file.name):
             continue
         card = networks.get(file.name.split(".")[0], {}) if file.suffix in NETWORKS else {}
         if not card.get("licence"):

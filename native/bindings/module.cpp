@@ -1,4 +1,4 @@
-// The Python module tengen._native: one register function a subject, conversion only.
+// The Python module tengen._native, or _native25 for boards to 25x25: one register function a subject, conversion only.
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
@@ -12,7 +12,7 @@ void register_search(nb::module_& m);
 void register_pool(nb::module_& m);
 void register_selfplay(nb::module_& m);
 
-NB_MODULE(_native, m) {
+NB_MODULE(TENGEN_MODULE, m) {
     // Games that are alive when the interpreter ends are no leak, and the last line of a test run is not ours.
     nb::set_leak_warnings(false);
     m.doc() = "Tengen's native core: rules, features, playouts and search.";

@@ -10,7 +10,7 @@ namespace tengen {
 using Point = std::int16_t;  // row * size + column from the top-left corner; size * size is pass
 
 inline constexpr int kMinSize = 2;
-inline constexpr int kMaxSize = TENGEN_MAX_SIZE;  // CMake's variable, 19 by default: larger boards cost all sizes speed
+inline constexpr int kMaxSize = TENGEN_MAX_SIZE;  // 19, or 25, which costs all sizes speed
 static_assert(19 <= kMaxSize && kMaxSize <= 25);
 inline constexpr int kMaxPoints = kMaxSize * kMaxSize;
 inline constexpr Point kNoPoint = -1;

@@ -14,7 +14,8 @@ from tengen import _native
 from tengen.errors import IllegalMove, SgfError
 
 MIN_SIZE, MAX_SIZE = 2, _native.MAX_SIZE
-"""The board sizes. Boards are square; the largest is 19 unless the native core was built for more (25 at most)."""
+"""The board sizes. Boards are square; the largest is 19, or 25 with TENGEN_MAX_SIZE=25 in the environment."""
+SIZES = f"{MIN_SIZE} to {MAX_SIZE}" + (", or to 25 with TENGEN_MAX_SIZE=25" if MAX_SIZE < 25 else "")
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SGF_LETTERS = "abcdefghijklmnopqrstuvwxy"
 _PAIR = re.compile(r"\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)")

@@ -97,6 +97,7 @@ def test_everything_shipped_has_a_licence(release: ModuleType, tmp_path: Path) -
         "tengen/",
         "tengen/__init__.py",
         "tengen/_native.abi3.so",
+        "tengen/_native25.abi3.so",
         "tengen/nets/small.int8.onnx",
         "tengen/nets/default",
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import SIZES
 
 if TYPE_CHECKING:
     from tengen.match.settings import MatchSettings
@@ -39,7 +39,7 @@ def command(
     back: Annotated[
         int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
     ] = None,
-    size: Annotated[int | None, typer.Option(help=f"board size, {MIN_SIZE} to {MAX_SIZE} [19]")] = None,
+    size: Annotated[int | None, typer.Option(help=rf"board size, {SIZES} \[19]")] = None,
     komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[

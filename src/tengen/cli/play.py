@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import SIZES
 from tengen.errors import TengenError
 from tengen.machine import Device
 from tengen.web.language import TAGS, Language, known
@@ -27,7 +27,7 @@ def command(
     record: Annotated[Path | None, typer.Argument(help="SGF file to open.", show_default=False)] = None,
     net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
     visits: Annotated[int, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game.")] = 100,
-    size: Annotated[int, typer.Option(help=f"Board size of the first game, {MIN_SIZE} to {MAX_SIZE}.")] = 19,
+    size: Annotated[int, typer.Option(help=f"Board size of the first game, {SIZES}.")] = 19,
     host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 allows other computers.")] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tengen import _native, coords
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.data.format import rows_to_batch
 from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
@@ -51,7 +51,7 @@ class Filters:
         if not all(name.strip() for name in self.players):
             raise SgfError("a player's name is empty; write it as the records have it after PB and PW")
         if strange := [size for size in self.sizes if not MIN_SIZE <= size <= MAX_SIZE]:
-            raise SgfError(f"{strange[0]} is no board size; sizes are {MIN_SIZE} to {MAX_SIZE}")
+            raise SgfError(f"{strange[0]} is no board size; sizes are {SIZES}")
         if strange_endings := [ending for ending in self.endings if ending not in ENDINGS]:
             raise SgfError(f"{strange_endings[0]!r} is no ending; choose from {', '.join(ENDINGS)}")
         if self.max_handicap is not None and self.max_handicap < 0:

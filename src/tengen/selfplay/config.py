@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.match.settings import MAX_GAMES
@@ -66,7 +66,7 @@ class GameConfig(Strict):
     def _sizes(self) -> "GameConfig":
         for size, share in self.sizes.items():
             if not MIN_SIZE <= size <= MAX_SIZE:
-                raise ValueError(f"board size {size} is impossible: {MIN_SIZE} to {MAX_SIZE}")
+                raise ValueError(f"board size {size} is impossible: {SIZES}")
             if not share > 0:
                 raise ValueError(f"the share of size {size} must be above 0, not {share:g}")
         if not self.sizes:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import coords
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.errors import SgfError
 from tengen.handicap import fixed_handicap
 from tengen.sgf.grammar import RECORD_LIMITS, Line, Properties, RecordLimits, has_lost_names, read_line
@@ -88,7 +88,7 @@ def board_size(root: Properties) -> int:
     if not text:
         return 19
     if not (width.isdecimal() and len(width) < 9 and MIN_SIZE <= int(width) <= MAX_SIZE):
-        raise SgfProblem(f"board size is not {MIN_SIZE} to {MAX_SIZE}", f"SZ[{text[:40]}]")
+        raise SgfProblem(f"board size is not {SIZES}", f"SZ[{text[:40]}]")
     return int(width)
 
 
