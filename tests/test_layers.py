@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "plugins": {"errors"},
     "disk": {"checksums"},
-    "checksums": set(),
+    "checksums": {"errors"},
     "protocol_buffer": set(),
     "machine": set(),
     "coords": {"_native", "errors"},

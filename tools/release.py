@@ -49,6 +49,7 @@ def main() -> None:
         (folder / "LICENCES.md").write_text(text, encoding="utf-8")
         sbom = folder / f"tengen-{version}.cdx.json"
         run("cyclonedx_py", "environment", "--pyproject", ROOT / "pyproject.toml", "--output-file", sbom, python)
+        sbom.write_text(with_version(sbom.read_text(encoding="utf-8"), version), encoding="utf-8")
     (folder / "SHA256SUMS").write_text(checksums(folder), encoding="utf-8")
     print((folder / "SHA256SUMS").read_text(encoding="utf-8"), end="")
 
@@ -141,6 +142,13 @@ def licences(wheels: list[Path], cards: list[dict[str, str]]) -> str:
             sys.exit(f"error: {wheel.name} lacks {min(missing)}")
     lines = [f"| {' | '.join(row)} |" for row in [("part", "licence", "source"), ("---",) * 3, *rows]]
     return "# Licences of everything in the wheels\n\n" + "\n".join(lines) + "\n"
+
+
+def with_version(sbom: str, version: str) -> str:
+    """The SBOM with the version of Tengen itself, which pyproject.toml leaves to the package."""
+    content = json.loads(sbom)
+    content["metadata"]["component"]["version"] = version
+    return json.dumps(content, indent=2) + "\n"
 
 
 def checksums(folder: Path) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-ALTERED = "{} is altered: it does not have the SHA-256 that it was written with; take another copy"
+from tengen.errors import TengenError
 
 _HEX = 64
 _ENTRY = b"\x72\x51\x0a\x0dtengen-sha256\x12\x40"
@@ -67,6 +67,13 @@ def sealed(path: Path) -> Integrity:
         return Integrity.INTACT
     # A digest whose mark is damaged is a damaged checksum, not a missing one.
     return Integrity.ALTERED if marked or re.fullmatch(rb"[0-9a-f]{64}", given) else Integrity.UNKNOWN
+
+
+def check_seal(path: Path, error: type[TengenError]) -> Integrity:
+    """What `sealed` says, but raise this error for an altered file."""
+    if (found := sealed(path)) is Integrity.ALTERED:
+        raise error(f"{path} is altered: it does not have the SHA-256 that it was written with; take another copy")
+    return found
 
 
 def listed(path: Path, digest: str | None) -> Integrity:

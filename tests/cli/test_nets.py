@@ -145,3 +145,11 @@ def test_boards_that_a_network_has_not_learnt_are_warned_of(capsys: pytest.Captu
     for name, size, told in (("zero-7x7", 9, warning), ("zero-7x7", 7, ""), ("default", 9, "")):
         assert main(["nets", name, "--raw", "", "--size", str(size), "--json"]) == 0
         assert capsys.readouterr().err == told
+
+
+def test_an_altered_network_has_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = bytearray(find_network("zero-7x7").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "net.onnx").write_bytes(data)
+    assert main(["nets", str(tmp_path / "net.onnx")]) == 2
+    assert "net.onnx is altered" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import zipfile
 from pathlib import Path
@@ -116,6 +117,12 @@ def test_everything_shipped_has_a_licence(release: ModuleType, tmp_path: Path) -
         archive.writestr("tengen/__init__.py", "")
     with pytest.raises(SystemExit, match="lacks LICENSE"):
         release.licences([tmp_path / "bare.whl"], CARDS)
+
+
+def test_the_sbom_names_the_version(release: ModuleType) -> None:
+    given = {"metadata": {"component": {"name": "tengen"}}, "components": [{"name": "numpy", "version": "2.0"}]}
+    found = json.loads(release.with_version(json.dumps(given), "1.2"))
+    assert found == {**given, "metadata": {"component": {"name": "tengen", "version": "1.2"}}}
 
 
 def test_every_file_of_the_package_has_a_licence(release: ModuleType, tmp_path: Path) -> None:

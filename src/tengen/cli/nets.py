@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.checksums import check_seal
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.disk import json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
@@ -246,7 +247,9 @@ def _print_list(cards: list[Card], default: str) -> None:
 
 def _read_card(path: Path) -> Card:
     """The card of a network; `int8` among its metrics is what its int8 file costs, if it has one."""
-    return _with_int8(path, read_card(path))
+    card = read_card(path)
+    check_seal(path, NetworkError)
+    return _with_int8(path, card)
 
 
 def _with_int8(path: Path, card: Card) -> Card:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.checksums import ALTERED, Integrity, sealed
+from tengen.checksums import check_seal
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import FURTHER, Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
@@ -30,8 +30,7 @@ class NetworkFileEvaluator(BatchEvaluator):
     def __init__(self, path: str | Path, max_batch: int) -> None:
         self.path = Path(path)
         card = read_card(self.path)
-        if sealed(self.path) is Integrity.ALTERED:
-            raise NetworkError(ALTERED.format(self.path))
+        check_seal(self.path, NetworkError)
         self.name, self.plane_set, self.advice = card.name, card.plane_set, card.search
         self.katago_format = card.config.get("format", 0)
         self.outputs: list[str] = []

@@ -21,7 +21,7 @@ from unicodedata import category
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from tengen.checksums import ALTERED, Integrity, file_digest, sealed
+from tengen.checksums import Integrity, check_seal, file_digest, sealed
 from tengen.disk import cache_folder, data_folder, write_whole
 from tengen.errors import NetworkError, suggestion
 from tengen.formats import DEFAULT_PROFILE, KATAGO_SUFFIXES, is_katago_file
@@ -129,8 +129,7 @@ def read_int8_card(path: Path) -> Card:
     if not found.is_file():
         raise NetworkError(f"{path} has no int8 file {found.name} beside it: tengen nets quantize makes it")
     card = read_card(found)
-    if sealed(found) is Integrity.ALTERED:
-        raise NetworkError(ALTERED.format(found))
+    check_seal(found, NetworkError)
     if card.provenance.get(INT8_OF) != file_digest(path):
         raise NetworkError(f"{found} was not made of {path} as it is now: tengen nets quantize makes it anew")
     return card

@@ -10,7 +10,7 @@ import onnx
 import torch
 from torch import Tensor, nn
 
-from tengen.checksums import ALTERED, Integrity, sealed
+from tengen.checksums import check_seal
 from tengen.errors import NetworkError
 from tengen.networks.blocks import ScaledConv2d
 from tengen.networks.export import export, plain
@@ -29,8 +29,7 @@ def load_module(path: str | Path) -> nn.Module:
     """
     path = Path(path)
     try:
-        if sealed(path) is Integrity.ALTERED:
-            raise NetworkError(ALTERED.format(path))
+        check_seal(path, NetworkError)
         model = onnx.load(path)
     except NetworkError:
         raise

@@ -25,7 +25,7 @@ from lightning_fabric.plugins import MixedPrecision
 from lightning_utilities.core.apply_func import apply_to_collection
 from torch import Tensor, nn
 
-from tengen.checksums import ALTERED, Integrity, sealed
+from tengen.checksums import Integrity, check_seal
 from tengen.data.split import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError, TrainingDiverged
@@ -397,8 +397,7 @@ def save_tensors(state: Mapping[str, Any], path: Path) -> None:
 def load_tensors(path: Path) -> State:
     """What `torch.save` wrote, on the CPU, without code of the file being run. Raises DamagedCheckpoint."""
     try:
-        if (found := sealed(path)) is Integrity.ALTERED:
-            raise DamagedCheckpoint(ALTERED.format(path))
+        found = check_seal(path, DamagedCheckpoint)
         with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums of its own
             if found is Integrity.UNKNOWN and (wrong := archive.testzip()):
                 raise DamagedCheckpoint(f"{path} is damaged: {wrong} has another checksum")
