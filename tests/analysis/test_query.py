@@ -262,4 +262,22 @@ def test_komi_rules_and_handicap_reach_the_search() -> None:
         assert white_points(rules=f"{text}komi3.5", komi=0.5) == white_points(rules=text, komi=0.5)
 
 
+@pytest.mark.parametrize(
+    ("rules", "komi"),
+    [
+        ("New Zealand", 7),
+        ("nz", 7),
+        ({"ko": "SITUATIONAL", "friendlyPassOk": True}, 7.5),
+        ("koSITUATIONALscoreAREAtaxNONEsui1fpok1", 7.5),
+        ("aga-button", 7),
+        ({"hasButton": True}, 7),
+        ({"scoring": "TERRITORY"}, 6.5),
+    ],
+)
+def test_the_komi_of_new_zealand_goes_with_its_name(rules: object, komi: float) -> None:
+    """As in KataGo the parts of these rules without their name mean the 7.5 points of other area scoring."""
+    query, _ = read_query({**PLAIN, "rules": rules}, AnalysisSettings.default(), UniformEvaluator())
+    assert query.turns[0].game.komi == komi
+
+
 BLACK = {"reportAnalysisWinratesAs": "BLACK"}

@@ -173,7 +173,8 @@ def _rules(fields: Fields) -> Rules:
 
 
 def _start(size: int, rules: Rules, fields: Fields) -> Game:
-    komi, given = rules.usual_komi, fields["rules"]
+    given = fields["rules"]
+    komi = _usual_komi(rules, given)
     # KataGo writes the komi among the rules; the komi of the query itself comes first.
     if isinstance(given, str):
         found = _KOMI_OF_RULES.search(given)
@@ -184,6 +185,12 @@ def _start(size: int, rules: Rules, fields: Fields) -> Game:
         if not (2 * komi).is_integer():
             raise QueryError("komi", f"a whole or half number expected, not {komi:g}")
     return Game(size, rules, komi)
+
+
+def _usual_komi(rules: Rules, given: object) -> float:
+    """The komi where none is given. That of New Zealand goes with its name, not with its parts."""
+    named = isinstance(given, str) and given.strip().lower().startswith("n")
+    return 7.5 if rules.text == "new-zealand" and not named else rules.usual_komi
 
 
 def _first_player(stones: list[tuple[int, int]], moves: list[tuple[int, int]]) -> int:
