@@ -139,15 +139,21 @@ float self_komi(FeatureContext& f) {
     return f.own == Color::white ? white : -white;
 }
 
-// The points, clipped to those of the board and `beyond`, divided by `unit`.
-Scalar komi(float beyond, float unit) {
-    return {"self_komi", [=](FeatureContext& f) {
-                const float limit = static_cast<float>(f.board.points()) + beyond;
-                return std::clamp(self_komi(f), -limit, limit) / unit;
-            }};
+// The points, clipped to those of the board and `beyond`.
+float clipped_komi(FeatureContext& f, float beyond) {
+    const float limit = static_cast<float>(f.board.points()) + beyond;
+    return std::clamp(self_komi(f), -limit, limit);
 }
 
-float parity(FeatureContext& f) { return by_area(f) ? komi_wave(f.board.points(), self_komi(f)) : 0.0f; }
+Scalar komi(float beyond, float unit) {
+    return {"self_komi", [=](FeatureContext& f) { return clipped_komi(f, beyond) / unit; }};
+}
+
+Scalar parity(float beyond) {
+    return {"komi_parity", [=](FeatureContext& f) {
+                return by_area(f) ? komi_wave(f.board.points(), clipped_komi(f, beyond)) : 0.0f;
+            }};
+}
 
 // The moves of the planes and scalars of history, from the last on.
 constexpr std::array<const char*, kHistory> kRecent = {"last", "second_last", "third_last", "fourth_last",
@@ -211,16 +217,14 @@ const Scalar kTax = {"tax", [](FeatureContext& f) { return f.game.rules().tax ==
              kEncore = {"encore", zero}, kSecondEncore = {"second_encore", zero},
              kPassEnds = {"pass_ends",
                           [](FeatureContext& f) { return f.game.pass_ends() && !end_is_hidden(f) ? 1.0f : 0.0f; }},
-             kPassEndsBeforeV6 = {"pass_ends",
-                                  [](FeatureContext& f) {
+             kPassEndsBeforeV6 = {"pass_ends", [](FeatureContext& f) {
                                       const bool over = over_by_passes(f, 0) || f.game.is_long_cycle();
                                       return f.game.pass_ends() && !over && !end_is_hidden(f) ? 1.0f : 0.0f;
-                                  }},
-             kParity = {"komi_parity", parity};
+                                  }};
 
 PlaneSet before_v5(std::string name, Area area) {
     PlaneSet set{std::move(name), all_planes(visible_before_v6, area), first_scalars(visible_before_v6, komi(1, 15))};
-    append(set.scalars, {kEncore, kSecondEncore, kPassEndsBeforeV6, kParity});
+    append(set.scalars, {kEncore, kSecondEncore, kPassEndsBeforeV6, parity(1)});
     return set;
 }
 
@@ -247,7 +251,7 @@ PlaneSet katago_v5_planes() {
 
 PlaneSet katago_v6_planes() {
     PlaneSet set{"katago-v6", all_planes(visible_moves, area_v6<>), first_scalars(visible_moves, komi(1, 20))};
-    append(set.scalars, {kTax, kTaxAll, kEncore, kSecondEncore, kPassEnds, kParity});
+    append(set.scalars, {kTax, kTaxAll, kEncore, kSecondEncore, kPassEnds, parity(1)});
     return set;
 }
 
@@ -263,7 +267,7 @@ PlaneSet v7(std::string name, Area area) {
                          {"playout_advantage", zero},
                          {"playout_advantage_size", zero},
                          {"button", [](FeatureContext& f) { return f.game.button_left() ? 1.0f : 0.0f; }},
-                         kParity});
+                         parity(20)});
     return set;
 }
 

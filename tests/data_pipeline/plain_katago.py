@@ -167,12 +167,12 @@ def features(game: Game, name: str) -> Features:
         planes += [none, none]
     handicap = {"none": 0, "n": game.handicap, "n-1": max(game.handicap - 1, 0)}[rules.bonus]
     white = game.komi + handicap + past.white_bonus
-    komi = white if own else -white
     most = len(board) + (20 if version == 7 else 1)
+    komi = max(-most, min(most, white if own else -white))
     territory = rules.scoring == "territory"
     scalars = [*(float(point == len(board)) for point in seen), *[0.0] * 5][:5]
     scalars += [
-        max(-most, min(most, komi)) / (20 if version >= 6 else 15),
+        komi / (20 if version >= 6 else 15),
         float(rules.ko != "simple"),
         {"simple": 0.0, "positional": 0.5, "situational": -0.5}[rules.ko],
         float(rules.suicide),
