@@ -62,6 +62,21 @@ def test_stop_counts_in_a_script_too() -> None:
     assert lines.stop_requested()
 
 
+def test_a_stop_behind_other_commands_of_a_script_is_for_a_later_search() -> None:
+    lines = InputQueue()
+    lines.put("genmove w", "kata-analyze b", "stop")
+    lines.search_begins()
+    assert not lines.stop_requested()
+    lines.put("stop")  # while the search runs
+    assert lines.stop_requested()
+    lines.get()
+    lines.search_begins()
+    assert not lines.stop_requested()
+    lines.get()
+    lines.search_begins()
+    assert lines.stop_requested()
+
+
 def test_a_stop_counts_while_it_waits_and_waiting_lines_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(streams, "parse_line", lambda line: read.append(line) or parse_line(line))  # type: ignore[func-returns-value]

@@ -25,6 +25,7 @@ class InputQueue:
         self._orders: Counter[Order] = Counter()  # of the lines that wait
         self._closed = False
         self._scripted = False
+        self._later_stops = 0  # that waited behind other commands when the search began
         self._changed = threading.Condition()
 
     def put(self, *lines: str) -> None:
@@ -59,6 +60,8 @@ class InputQueue:
         """A search begins: `stop_requested` refers to it from now on."""
         with self._changed:
             self._scripted = self._closed or bool(self._waiting)
+            is_next = bool(self._waiting) and self._waiting[0][1] == "stop"
+            self._later_stops = self._orders["stop"] - is_next
 
     def stop_requested(self) -> bool:
         """Whether the search must end.
@@ -66,11 +69,11 @@ class InputQueue:
         It must if `stop` or GoGui's `# interrupt` is waiting, or if `quit` or the end of the input came since it began.
 
         Lines that were waiting before it began are a script that was piped in as a whole. Each of its commands
-        gets its full answer.
+        gets its full answer, unless `stop` is the next one.
         """
         with self._changed:
             ends = self._closed or self._orders["quit"] > 0
-            return self._orders["stop"] > 0 or (ends and not self._scripted)
+            return self._orders["stop"] > self._later_stops or (ends and not self._scripted)
 
 
 def _order(line: str) -> Order:
