@@ -39,6 +39,15 @@ def test_a_position_without_history_keeps_what_the_history_forbids() -> None:
     assert taken.ko is not None and without_history(taken) is taken
 
 
+def test_a_position_without_moves_counts_black_s_next_move_among_the_handicap() -> None:
+    """KataGo does so in its search, and the game does so once the move is played."""
+    game = Game(9, "chinese", 0.5)
+    game.setup(black=[40], white=[], to_play=BLACK)
+    searched = without_history(game)
+    searched.play("C3")
+    assert (searched.handicap, searched.score()) == (2, 81 - 0.5 - 2)
+
+
 @pytest.mark.parametrize("rules", ["chinese", "aga"])
 def test_stones_of_one_color_alone_are_no_handicap_when_there_was_none(rules: str) -> None:
     game = played(rules, "A2 pass B1 pass")

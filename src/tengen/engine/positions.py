@@ -40,9 +40,11 @@ def resumed(game: Game) -> Game:
 def without_history(game: Game) -> Game:
     """The position as if no move had led to it, for networks that read the last moves.
 
-    It is the game itself where its history forbids a move, by a ko or by superko.
+    It is the game itself where its history forbids a move, by a ko or by superko, and where there is none: Black's next
+    move may still belong to the handicap.
     """
-    return game if game.ko is not None or game.superko_bans() else from_stones(game, game.to_play)
+    kept = not game.moves or game.ko is not None or bool(game.superko_bans())
+    return game if kept else from_stones(game, game.to_play)
 
 
 def from_stones(game: Game, to_play: int) -> Game:
