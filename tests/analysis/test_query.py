@@ -269,13 +269,16 @@ def test_komi_rules_and_handicap_reach_the_search() -> None:
         ("nz", 7),
         ({"ko": "SITUATIONAL", "friendlyPassOk": True}, 7.5),
         ("koSITUATIONALscoreAREAtaxNONEsui1fpok1", 7.5),
+        ("koPOSITIONALscoreAREAtaxNONEsui1whbNkomi5.5", 5.5),
+        ("koPOSITIONALscoreAREAtaxNONEsui1whbN-1komi-3", -3),
+        ("koSIMPLEscoreTERRITORYkomi0", 0),
         ("aga-button", 7),
         ({"hasButton": True}, 7),
         ({"scoring": "TERRITORY"}, 6.5),
     ],
 )
-def test_the_komi_of_new_zealand_goes_with_its_name(rules: object, komi: float) -> None:
-    """As in KataGo the parts of these rules without their name mean the 7.5 points of other area scoring."""
+def test_rules_have_the_komi_that_they_name_or_katago_s(rules: object, komi: float) -> None:
+    """As in KataGo the parts of New Zealand's rules without their name mean the 7.5 points of other area scoring."""
     query, _ = read_query({**PLAIN, "rules": rules}, AnalysisSettings.default(), UniformEvaluator())
     assert query.turns[0].game.komi == komi
 

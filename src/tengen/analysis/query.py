@@ -33,7 +33,7 @@ MAX_KOMI = 400
 MAX_PRIORITY = 2**62 - 1
 _PLAYERS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _BONUSES = {"0": "none", "N": "n", "N-1": "n-1"}
-_KOMI_OF_RULES = re.compile(r"(?<=[a-z][01])komi(-?[0-9]{1,4}(?:\.[0-9]{1,9})?)$")
+_KOMI_OF_RULES = re.compile(r"(?<=[A-Z01])komi(-?[0-9]{1,4}(?:\.[0-9]{1,9})?)$")
 _MISSING = object()
 
 
