@@ -1,4 +1,4 @@
-"""KataGo itself, where it is installed: its raw outputs for positions."""
+"""KataGo itself, where it is installed: its raw outputs for positions, and its answers to queries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,11 +25,38 @@ numSearchThreads = 1
 """
 
 
-def ask_katago(network: Path, games: Sequence[Game], folder: Path) -> list[tuple[float, float, np.ndarray]]:
-    """Value and lead of the side to move, and the policy of all points (0 where illegal). Skips without KataGo."""
+ANALYSIS_CONFIG = """
+reportAnalysisWinratesAs = SIDETOMOVE
+numAnalysisThreads = 1
+numSearchThreadsPerAnalysisThread = 1
+nnMaxBatchSize = 2
+nnRandomize = false
+wideRootNoise = 0
+"""
+
+
+def _program() -> str:
     program = os.environ.get("KATAGO") or shutil.which("katago")
     if not program:
         pytest.skip("no KataGo: set KATAGO to its binary, or put katago in the PATH")
+    return program
+
+
+def analyze_by_katago(network: Path, queries: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, dict[str, Any]]:
+    """The last answer to each query, by its id. Skips without KataGo."""
+    program = _program()
+    (folder / "analysis.cfg").write_text(ANALYSIS_CONFIG)
+    talk = subprocess.run(
+        [program, "analysis", "-model", network, "-config", folder / "analysis.cfg"],
+        input="".join(json.dumps(query) + "\n" for query in queries),
+        capture_output=True, text=True, timeout=300, check=True, cwd=folder,
+    )  # fmt: skip
+    return {answer["id"]: answer for answer in map(json.loads, talk.stdout.splitlines())}
+
+
+def ask_katago(network: Path, games: Sequence[Game], folder: Path) -> list[tuple[float, float, np.ndarray]]:
+    """Value and lead of the side to move, and the policy of all points (0 where illegal). Skips without KataGo."""
+    program = _program()
     (folder / "gtp.cfg").write_text(CONFIG)
     commands = []
     for game in games:

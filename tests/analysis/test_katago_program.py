@@ -1,0 +1,98 @@
+"""Random queries to this server and to KataGo, where it is installed: what is refused, the fields, and the values."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from katago_program import analyze_by_katago
+from talk import Talk
+
+from tengen.coords import to_gtp
+from tengen.evaluators import load_evaluator
+from tengen.game import Game
+
+NAMES = (
+    "tromp-taylor",
+    "chinese",
+    "japanese",
+    "aga",
+    "new-zealand",
+    "aga-button",
+    "stone-scoring",
+    "ancient-territory",
+)
+PARTS = (
+    {"ko": "SITUATIONAL", "friendlyPassOk": True},
+    {"ko": "SIMPLE", "tax": "ALL", "suicide": False, "whiteHandicapBonus": "N"},
+    {"scoring": "TERRITORY", "ko": "POSITIONAL"},
+    {"hasButton": True, "komi": 6},
+    "koPOSITIONALscoreAREAtaxSEKIsui1whbN-1komi5.5",
+)
+WRONG = {
+    "rules": ["chin", "", 1, {"ko": "X"}, {"button": True}],
+    "komi": [6.25, 401, "7"],
+    "moves": [None, [["B", "Z9"]], [["X", "A1"]], [["B", "C3"], ["W", "C3"]], "A1"],
+    "analyzeTurns": [[-1], [99], "0"],
+    "maxVisits": [0, 1.5, "1"],
+    "whiteHandicapBonus": ["n", 1],
+    "overrideSettings": [[], {"cpuctExploration": "x"}, {"fpuReductionMax": 3}],
+    "allowMoves": [{}, [{"player": "B", "moves": ["A1"]}], [{"player": "B", "moves": ["A1"], "untilDepth": 0}]],
+    "reportDuringSearchEvery": [0, "1"],
+    "initialPlayer": ["x"],
+}
+
+
+def random_query(rng: random.Random, number: int) -> dict[str, Any]:
+    """A query of one visit, one in four with a wrong field.
+
+    It passes only where no move is left. White's first passes and those under territory scoring count differently here.
+    """
+    size = rng.choice([5, 7, 9, 9, 13])
+    query: dict[str, Any] = {"id": str(number), "boardXSize": size, "boardYSize": size, "maxVisits": 1}
+    query |= {"rules": rng.choice([*NAMES, *PARTS]), "includeOwnership": True, "includePolicy": True}
+    query["overrideSettings"] = {"ignorePreRootHistory": False}  # a ko keeps the history here
+    if rng.random() < 0.6:
+        query["komi"] = rng.choice([0, 7, 7.5, -3.5, 60.5, 150.5, -400])
+    game = Game(size, "chinese")
+    stones = rng.sample(range(size * size), rng.choice([0, 0, 1, 3]))
+    if stones:
+        game.setup(black=stones, white=[], to_play=rng.randrange(2))
+        query["initialStones"] = [["B", to_gtp(point, size)] for point in stones]
+        query["initialPlayer"] = "BW"[game.to_play]
+    for _ in range(rng.randrange(25)):
+        game.play(rng.choice(game.legal_points() or ["pass"]))
+    query["moves"] = [["BW"[color], to_gtp(point, size)] for color, point in game.moves]
+    if rng.random() < 0.25:
+        field = rng.choice(sorted(WRONG))
+        query[field] = rng.choice(WRONG[field])
+    return query
+
+
+def test_random_queries_are_answered_as_by_katago(shared: Path, tmp_path: Path) -> None:
+    network = shared / "nets" / "g170-b6c96-s175395328-d26788732.bin.gz"
+    rng = random.Random(7)
+    queries = [random_query(rng, number) for number in range(200)]
+    theirs = analyze_by_katago(network, queries, tmp_path)
+    with Talk(load_evaluator(network, precision="f32"), wideRootNoise=0, nnRandomize=False) as talk:
+        for query in queries:
+            talk.server.handle(json.dumps(query))
+        talk.server.finish()
+    ours = {answer["id"]: answer for answer in talk.answers}
+    assert theirs.keys() == ours.keys()
+    for query in queries:
+        expected, found = theirs[query["id"]], ours[query["id"]]
+        assert expected.keys() == found.keys() and expected.get("field") == found.get("field"), query
+        if "error" in expected:
+            continue
+        for field in ("ownership", "policy"):
+            assert found[field] == pytest.approx(expected[field], abs=1e-3), (field, query)
+        assert found["rootInfo"].keys() == expected["rootInfo"].keys()
+        assert found["rootInfo"]["currentPlayer"] == expected["rootInfo"]["currentPlayer"]
+        values, close = (
+            {n: v for n, v in each["rootInfo"].items() if not isinstance(v, str)} for each in (found, expected)
+        )
+        assert values == pytest.approx(close, abs=2e-2, rel=1e-3), query
