@@ -82,10 +82,10 @@ long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std:
 auto bakago_scores(const Game& game, bool published) {
     const Board& board = game.board();
     const RecentMoves recent(board, game.moves());
-    const auto queue = published ? BakagoQueue::oldest : BakagoQueue::newest;
+    const auto reading = published ? BakagoReading::published : BakagoReading::meant;
     const auto move = static_cast<int>(game.moves().size());
     return board_array<float>(board.size(), [&](Point p) {
-        return board.at(p) == Color::empty ? bakago_score(board, p, move, recent, queue) : 0.0f;
+        return board.at(p) == Color::empty ? bakago_score(board, p, move, recent, reading) : 0.0f;
     });
 }
 

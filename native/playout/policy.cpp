@@ -7,6 +7,7 @@
 #include "playout/bakago.h"
 #include "playout/linear.h"
 #include "playout/local.h"
+#include "playout/ownership.h"
 #include "playout/uniform.h"
 
 namespace tengen {
@@ -27,8 +28,8 @@ std::shared_ptr<const PlayoutPolicy> make(float) {
 constexpr std::array kEntries = {
     Entry{"uniform", make<UniformPolicy>},
     Entry{"local", make<LocalPolicy>},
-    Entry{"bakago", make<BakagoPolicy, BakagoQueue::newest>},
-    Entry{"bakago-published", make<BakagoPolicy, BakagoQueue::oldest>},
+    Entry{"bakago", make<BakagoPolicy, BakagoReading::meant>},
+    Entry{"bakago-published", make<BakagoPolicy, BakagoReading::published>},
     Entry{"linear",
           [](float temperature) {
               return linear_policy("linear", temperature);
@@ -47,6 +48,8 @@ void PlayoutPolicy::weigh(const Board&, Color, std::span<const Move>, std::span<
                           std::span<float> weights) const {
     std::ranges::fill(weights, 1.0f);
 }
+
+std::array<PointSet, 2> PlayoutPolicy::area(const Board& board) const { return final_area(board); }
 
 std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name, float temperature) {
     for (const Entry& entry : kEntries)

@@ -41,6 +41,9 @@ class PlayoutPolicy {
     // more, one a move, of any scale. Here: all the same.
     virtual void weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
                        std::span<float> weights) const;
+
+    // How the end of a playout is counted, black first. Here: final_area() (ownership.h).
+    virtual std::array<PointSet, 2> area(const Board& board) const;
 };
 
 // The policy of a name, shared by all who ask. "linear:PATH" is the linear policy with the weights of a file; `linear`

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "playout/ownership.h"
-
 namespace tengen {
 
 namespace {
@@ -47,7 +45,7 @@ void LeafPlayouts::play_one(const Game& leaf, PlayoutResult& end) {
     board_ = leaf.board();
     end.trace.clear();
     const int moves = policy_->play(board_, leaf.to_play(), leaf.moves(), random_, &end.trace);
-    end.area = final_area(board_);
+    end.area = policy_->area(board_);
     int points = end.area[0].count() - end.area[1].count();
     if (leaf.rules().scoring == Scoring::territory)
         points -= stones_played(leaf) + end.trace.stones[0] - end.trace.stones[1];

@@ -40,13 +40,15 @@ def score(board: Board, p: int, moves: list[int], published: bool) -> float:
     liberty = 100 * max(6 - fewest, 0) / 5
     atari = 100 if fewest == 1 else 0
     proximity = near(board, p, places)
-    line = min(p // size, p % size, size - 1 - p // size, size - 1 - p % size) + 1
-    total = 5 + 10 * (line > 1) + 0.2 * liberty + 0.2 * atari + 0.2 * proximity
+    row, column = divmod(p, size)
+    border = row in (0, size - 1) or column in (0, size - 1)
+    total = 5 + 10 * (not border) + 0.2 * liberty + 0.2 * atari + 0.2 * proximity
     if len(moves) < phase(size, 30):
         share = len(moves) / phase(size, 30)
-        fourth = max(0, 100 - 25 * abs(line - 4))
+        away = min(abs(at - line) for at in (row, column) for line in (3, size - 4))
+        fourth = 100 * (1 - min(away, 7) / 7)
         return total + 0.25 * fourth * (1 - share) + share * 0.25 * (liberty + atari + proximity) / 3
-    if len(moves) < phase(size, 190):
+    if len(moves) <= phase(size, 190):
         return total + 0.25 * (liberty + atari + proximity) / 3
     both = {board[n] for n in stones} == {0, 1}
     return total + 0.125 * (liberty + atari) + 50 * both
