@@ -379,7 +379,8 @@ SelectionContext Search::at_root() const {
             .may_revisit = params_.playouts > 0,
             .salt = salt_,
             .plan = &plan_,
-            .root_bonus = root_bonus_.empty() ? nullptr : root_bonus_.data()};
+            .root_bonus = root_bonus_.empty() ? nullptr : root_bonus_.data(),
+            .to_play = game_->to_play()};
 }
 
 Point Search::choose(std::optional<float> temperature) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "board/types.h"
 #include "search/node.h"
 #include "search/params.h"
 #include "search/plan.h"
@@ -26,6 +27,7 @@ struct SelectionContext {
     const float* masked_priors = nullptr;  // replaces all other priors where superko forbids moves of this line
     const float* root_bonus = nullptr;     // of utility, for each edge at the root; for puct-katago
     bool may_add_edge = true;
+    Color to_play = Color::black;
 
     bool is_open(const EdgeStats& stats) const { return stats.node || may_expand || may_revisit; }
     bool untried_are_open() const { return may_expand && may_add_edge; }

@@ -102,17 +102,19 @@ struct LeelaZero {
 
 // DarkForest (open version of 2016): (w + 0.5) / (n + 1) + c P sqrt(N + 1) / (n + 1) for win rates, which is u n / (n +
 // 1) for utilities: each move starts with a draw, so there is no first-play urgency. Noise is drawn anew at each visit
-// of the parent; of the virtual games of a move 0 to all but one are won, by chance and for good. With rave_beta the
+// of the parent; of the virtual games of a move Black wins 0 to all but one, by chance and for good. They are among the
+// visits N of the node that the move leads to, so that only the root has none. With rave_beta the
 // all-moves-as-first mean of a move has the share sqrt(k / (N + k)) of its mean, N the parent's visits.
 struct DarkForest {
     const SearchParams& params;
-    float explore, games, beta = 0;
+    float explore, games, sign, beta = 0;
     std::uint64_t position, visit;
 
     DarkForest(const SelectionContext& at, const SearchParams& p, const VisitSums&) : params(p) {
         const std::uint32_t n = at.self.visits + at.self.pending;
-        explore = p.c_puct * std::sqrt(static_cast<float>(n) + 1);
         games = static_cast<float>(p.virtual_games);
+        sign = at.to_play == Color::black ? 1.0f : -1.0f;
+        explore = p.c_puct * std::sqrt(static_cast<float>(n) + 1 + (at.root_priors ? 0 : games));
         if (p.rave_beta > 0) beta = std::sqrt(p.rave_beta / (static_cast<float>(n) + p.rave_beta));
         position = at.salt ^ (std::uint64_t{std::bit_cast<std::uint32_t>(at.node.value)} << 32 |
                               std::bit_cast<std::uint32_t>(at.node.score));
@@ -126,7 +128,7 @@ struct DarkForest {
         const float n = candidate.visits + candidate.virtual_losses + games;
         float total = candidate.utility * candidate.visits - candidate.virtual_losses, noise = 0;
         if (params.virtual_games > 0)
-            total += 2 * std::floor(static_cast<float>(drawn(position, candidate.point)) * games) - games;
+            total += sign * (2 * std::floor(static_cast<float>(drawn(position, candidate.point)) * games) - games);
         else if (params.puct_noise > 0)
             noise = params.puct_noise * static_cast<float>(drawn(visit, candidate.point));
         float mean = total / (n + 1);

@@ -1,4 +1,5 @@
 // Selection for searches that rest on playouts: UCT, and UCT with all-moves-as-first means.
+#include <algorithm>
 #include <cmath>
 
 #include "search/select.h"
@@ -9,7 +10,7 @@ int select_uct(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
     if (const int next = node.edge_count; at.untried_are_open() && next < node.move_count && at.prior(next) >= 0)
         return next;
-    const float logarithm = std::log(static_cast<float>(at.self.visits + at.self.pending + 1));
+    const float logarithm = std::log(static_cast<float>(std::max(at.self.visits + at.self.pending, 1u)));
     int best = -1;
     float best_score = 0;
     for (int i = 0; i < node.edge_count; ++i) {

@@ -48,6 +48,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
         }
         if (is_root && !root_bonus_.empty()) context.root_bonus = root_bonus_.data();
         context.may_add_edge = may_add;
+        context.to_play = sim.path.size() % 2 ? opponent(game_->to_play()) : game_->to_play();
         const int edge = select_(context, params_);
         if (edge < node.edge_count) return edge;
         if (edge > node.edge_count) {

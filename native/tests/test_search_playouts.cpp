@@ -1,4 +1,6 @@
 // Searches by playouts: threads, the all-moves-as-first rule, candidate lists, leaves of several kinds.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -135,13 +137,28 @@ TEST(uct_by_hand) {
     example.tree.add_edge(*example.self.node);
     example.self.node->edges[2].visits = 1;
     example.self.node->edges[2].utility = -0.9f;
-    // sqrt(log 32 / n) is 0.416, 0.589 and 1.862 for n = 20, 10 and 1.
-    params.uct_exploration = 0.3f;  // 0.325, 0.477, -0.342
+    // sqrt(log 31 / n) is 0.414, 0.586 and 1.853 for n = 20, 10 and 1.
+    params.uct_exploration = 0.3f;  // 0.324, 0.476, -0.344
     CHECK_EQ(select_uct(example.context(), params), 1);
-    params.uct_exploration = 1;  // 0.616, 0.889, 0.962
+    params.uct_exploration = 1;  // 0.614, 0.886, 0.953
     CHECK_EQ(select_uct(example.context(), params), 2);
-    example.self.node->edges[2].pending = 1;  // one more loss: mean -0.95 of 2, 1.316 wide: 0.367
+    example.self.node->edges[2].pending = 1;  // one more loss: mean -0.95 of 2, 1.310 wide: 0.360
     CHECK_EQ(select_uct(example.context(), params), 1);
+}
+
+// Six visits, one of them the position's own: log 6 decides for the first move, log 7 would for the second.
+TEST(uct_takes_the_logarithm_of_the_visits) {
+    Example example;
+    example.self.visits = 6;
+    example.self.node->edges[0].visits = 4, example.self.node->edges[0].utility = 0.5f;
+    example.self.node->edges[1].visits = 1, example.self.node->edges[1].utility = -0.18f;
+    SearchParams params = by_playouts(Selection::uct);
+    params.uct_exploration = 1;
+    SelectionContext context = example.context();
+    context.may_expand = false;
+    CHECK_EQ(select_uct(context, params), 0);  // 0.5 + 0.669 and -0.18 + 1.339
+    example.self.node->edges[1].utility = -0.16f;
+    CHECK_EQ(select_uct(context, params), 1);
 }
 
 TEST(rave_by_hand) {
@@ -331,6 +348,55 @@ TEST(darkforest_shares_its_mean_with_all_moves_as_first) {
         changed += best != best_alone;
     }
     CHECK(untried > 10);
+    CHECK(changed > 10);
+}
+
+TEST(darkforest_has_its_virtual_games_among_the_visits_of_a_node) {
+    SplitMix64 random(12);
+    const auto unit = [&] { return static_cast<float>(random.next() >> 40) * 0x1p-24f; };
+    SearchParams params;
+    params.selection = Selection::puct_darkforest;
+    params.c_puct = 10;
+    params.virtual_games = 5;
+    int changed = 0;
+    for (int round = 0; round < 400; ++round) {
+        Tree tree(kMinMemory);
+        const std::array<Point, 3> moves = {7, 3, 9};
+        Node& node = *tree.make_node(moves);
+        set_priors_from_weights(node, std::array{unit(), unit(), unit()});
+        node.value = unit(), node.score = unit();
+        EdgeStats self;
+        self.visits = 1;
+        std::array<float, 3> priors;
+        for (int i = 0; i < 3; ++i) {
+            CHECK(tree.add_edge(node));
+            node.edges[i].visits = random.below(3);
+            node.edges[i].utility = 2 * unit() - 1;
+            self.visits += node.edges[i].visits;
+            priors[i] = node.moves()[i].prior.value();
+        }
+        const bool root = round % 2, white = round % 4 > 1;
+        SelectionContext context{node, self, root ? priors.data() : nullptr, true, true, random.next()};
+        context.to_play = white ? Color::white : Color::black;
+        const std::uint64_t seed = context.salt ^ (std::uint64_t{std::bit_cast<std::uint32_t>(node.value)} << 32 |
+                                                   std::bit_cast<std::uint32_t>(node.score));
+        const auto best = [&](double parent) {
+            int best = -1;
+            double highest = 0;
+            for (int i = 0; i < 3; ++i) {
+                const Point move = node.moves()[i].point;
+                const double drawn = static_cast<double>(SplitMix64(seed + move).next() >> 11) * 0x1p-53;
+                const double black = std::floor(drawn * 5), games = node.edges[i].visits + 5;
+                const double wins =
+                    node.edges[i].visits * (node.edges[i].utility + 1) / 2 + (white ? 5 - black : black);
+                const double score = (wins + 0.5) / (games + 1) + 5 * priors[i] * std::sqrt(parent + 1) / (games + 1);
+                if (best < 0 || score > highest) best = i, highest = score;
+            }
+            return best;
+        };
+        CHECK_EQ(select_puct_darkforest(context, params), best(self.visits + (root ? 0 : 5)));
+        changed += best(self.visits) != best(self.visits + 5);
+    }
     CHECK(changed > 10);
 }
 
