@@ -182,7 +182,7 @@ void Search::scatter(const LeafResults& results, int edge) {
         }
         if (leaf.refresh) {
             if (params_.root_policy_optimism != params_.policy_optimism && !prior_policy_) {
-                replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature);
+                replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
                 prepare_root();
             } else {
                 prepare_bonus();
@@ -192,7 +192,8 @@ void Search::scatter(const LeafResults& results, int edge) {
 
         // The node.
         Node& node = *leaf.node;
-        if (!prior_policy_) set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
+        if (!prior_policy_)
+            set_priors_from_policy(node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
         if (!node.terminal && (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1))
             cut(node, leaf.path.size());
         node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
@@ -284,10 +285,10 @@ void Search::average_root() {
     Node& node = *root.node;
     const bool is_new = root.visits == 1 && node.edge_count == 0;
     if (!prior_policy_ && is_new) {
-        set_priors_from_policy(node, row.policy, layout, params_.policy_temperature);
+        set_priors_from_policy(node, row.policy, layout, params_.policy_temperature, params_.raw_priors);
         cut(node, 0);
     } else if (!prior_policy_) {
-        replace_priors(node, row.policy, layout, params_.policy_temperature);
+        replace_priors(node, row.policy, layout, params_.policy_temperature, params_.raw_priors);
     }
     if (params_.node_ownership && !row.ownership.empty()) keep_ownership(node, row.ownership, layout);
     if (is_new || params_.is_weighted()) {

@@ -61,7 +61,7 @@ struct SearchParams {
     // Whether nodes may keep fewer moves than there are.
     bool has_candidates() const {
         return candidate_mass < 1 || candidate_mass_middle > 0 || candidate_mass_late > 0 || candidate_max > 0 ||
-               candidate_share > 0;
+               candidate_share > 0 || candidate_tried < 1;
     }
     // How finished games are counted: simulations to the end take dead stones off by play.
     DeadStones dead_stones() const { return simulate_to_end ? DeadStones::none : DeadStones::pass_alive; }

@@ -16,13 +16,18 @@ namespace {
 
 constexpr float kForbidden = -1;
 
-// Makes the entries that are not negative sum to 1; equal if all are 0.
-void normalize(std::vector<float>& priors) {
-    float total = 0, count = 0;
-    for (const float p : priors)
-        if (p >= 0) total += p, ++count;
+float allowed_mass(const std::vector<float>& priors) {
+    float total = 0;
+    for (const float p : priors) total += std::max(p, 0.0f);
+    return total;
+}
+
+// Makes the entries that are not negative sum to `mass`; equal, of sum 1, if all are 0.
+void normalize(std::vector<float>& priors, float mass) {
+    const float total = allowed_mass(priors);
+    const auto count = static_cast<float>(std::ranges::count_if(priors, [](float p) { return p >= 0; }));
     for (float& p : priors)
-        if (p >= 0) p = total > 0 ? p / total : 1 / count;
+        if (p >= 0) p = total > 0 ? p * mass / total : 1 / count;
 }
 
 // The alphas of the noise for priors without negative entries: alike, but a share of their total follows what the
@@ -171,10 +176,11 @@ std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<con
     std::vector<float> priors(root.move_count, kForbidden);
     for (int i = 0; i < root.move_count; ++i)
         if (const Point move = root.moves()[i].point; allowed.test(move)) priors[i] = mass[move];
+    const float kept = params.raw_priors ? allowed_mass(priors) : 1;
     const float largest = priors.empty() ? 0 : *std::ranges::max_element(priors);
     for (float& p : priors)
         if (p >= 0) p = tempered(p, largest, params.root_temperature);
-    normalize(priors);
+    normalize(priors, kept);
     if (params.noise_weight > 0) add_noise(priors, params, random);
     sort_untried(root, priors, amaf);
     return priors;

@@ -23,13 +23,13 @@ bool same_start(const Game& a, const Game& b) {
 
 // What decides how a node is made, and so whether two settings can share a tree.
 auto making(const SearchParams& p) {
-    return std::tuple(p.memory, p.has_amaf(), p.transpositions, p.priors, p.playout, p.playout_temperature,
-                      p.playout_weight, p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass,
-                      p.candidate_mass_middle, p.candidate_mass_late, p.candidate_max, p.candidate_share,
-                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari,
-                      p.prune_pass_alive, p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end,
-                      p.is_weighted(), p.has_node_stats(), p.value_bias > 0, p.value_bias_free, p.policy_optimism,
-                      p.playout_doubling_advantage);
+    return std::tuple(
+        p.memory, p.has_amaf(), p.transpositions, p.priors, p.playout, p.playout_temperature, p.playout_weight,
+        p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_mass_middle,
+        p.candidate_mass_late, p.candidate_max, p.candidate_share, p.candidate_min, p.candidate_tried, p.raw_priors,
+        p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari, p.prune_pass_alive,
+        p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end, p.is_weighted(), p.has_node_stats(),
+        p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage);
 }
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();

@@ -231,6 +231,55 @@ TEST(candidates_are_cut_by_mass_and_count) {
     }
 }
 
+// Of the moves with the mass and the minimum a share is kept; the maximum is one of what is kept.
+TEST(candidates_may_be_kept_in_part) {
+    const std::array<Point, 5> moves = {0, 1, 2, 3, 4};
+    const auto kept = [&](float mass, int least, int most) {
+        Tree tree(kMinMemory);
+        Node& node = *tree.make_node(moves);
+        set_priors_from_weights(node, std::array{5.0f, 2.0f, 1.5f, 1.0f, 0.5f});
+        SearchParams params;
+        params.candidate_mass = mass, params.candidate_min = least, params.candidate_max = most;
+        params.candidate_tried = 0.5f;
+        CHECK(params.has_candidates());
+        cut_candidates(tree, node, params, 361, 0);
+        return int{node.move_count};
+    };
+    CHECK_EQ(kept(1, 1, 0), 3);
+    CHECK_EQ(kept(1, 1, 2), 2);
+    CHECK_EQ(kept(0.8f, 1, 0), 2);
+    CHECK_EQ(kept(0.8f, 1, 2), 2);
+    CHECK_EQ(kept(0.6f, 1, 0), 1);
+    CHECK_EQ(kept(0.1f, 2, 0), 1);
+    CHECK_EQ(kept(0.1f, 3, 0), 2);
+}
+
+// A policy that gives a fifth to moves that are not there.
+TEST(raw_priors_are_those_of_the_policy) {
+    const std::array<Point, 3> moves = {0, 1, 2};
+    const auto priors = [&](float mass, float temperature, bool raw) {
+        Tree tree(kMinMemory);
+        Node& node = *tree.make_node(moves);
+        const std::array policy = {0.1f, 0.5f, 0.2f, 0.05f, 0.15f};
+        set_priors_from_policy(node, policy, Layout(2, 0, 2), temperature, raw);
+        SearchParams params;
+        params.candidate_mass = mass, params.raw_priors = raw;
+        cut_candidates(tree, node, params, 4, 0);
+        std::vector<float> found;
+        for (int i = 0; i < node.move_count; ++i) found.push_back(node.moves()[i].prior.value());
+        return found;
+    };
+    const auto close = [](const std::vector<float>& a, const std::vector<float>& b) {
+        return std::ranges::equal(a, b, [](float x, float y) { return std::abs(x - y) < 1e-3f; });
+    };
+    CHECK(close(priors(1, 1, false), {0.625f, 0.25f, 0.125f}));
+    CHECK(close(priors(0.75f, 1, false), {0.714f, 0.286f}));
+    CHECK(close(priors(1, 1, true), {0.5f, 0.2f, 0.1f}));
+    CHECK(close(priors(0.75f, 1, true), {0.5f, 0.2f, 0.1f}));
+    CHECK(close(priors(0.65f, 1, true), {0.5f, 0.2f}));
+    CHECK(close(priors(1, 0.5f, true), {0.25f / 0.325f, 0.04f / 0.325f, 0.01f / 0.325f}));
+}
+
 // BakaGo's and DarkForest's way: the network is asked once a move has some visits, and its list is short.
 TEST(network_is_asked_after_a_threshold_of_visits) {
     SearchParams params;

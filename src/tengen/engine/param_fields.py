@@ -246,6 +246,21 @@ class SearchParamFields(BaseModel):
         Field(ge=0, le=1, description="the same as a share of the points of the board, rounded down; 0 is no limit"),
     ] = 0.0
     candidate_min: Annotated[int, Field(ge=1, le=1000, description="minimum number of moves that a node keeps")] = 1
+    candidate_tried: Annotated[
+        float,
+        Field(
+            gt=0,
+            le=1,
+            description="share of the moves with that mass and minimum that a node keeps, the best first, rounded up",
+        ),
+    ] = 1.0
+    raw_priors: Annotated[
+        bool,
+        Field(
+            description="priors and candidate_mass as the policy has them: what it gives to other moves is not "
+            "shared among those that a node keeps"
+        ),
+    ] = False
     policy_temperature: Annotated[
         float, Field(gt=0, le=100, description="a network's priors to the power 1 / this, in every node")
     ] = 1.0
