@@ -22,14 +22,16 @@ from tengen.game import Game
 # As systems.md of the sources has them, on the scale of this search: constants of win rates in 0..1 count twice.
 PUBLISHED: dict[str, dict[str, Any]] = {
     "bakago": {
-        "expand_visits": 32, "playouts": 3, "candidate_mass": 0.80, "candidate_mass_middle": 0.87,
+        "expand_visits": 1, "playouts": 3, "candidate_mass": 0.80, "candidate_mass_middle": 0.87,
         "candidate_mass_late": 0.95, "candidate_min": 2, "candidate_share": 1 / 8, "playout_decay": 0.98,
         "playout_slope": 1.0, "uct_exploration": 2 * 0.5 * 2**0.5, "selection": "uct", "playout_weight": 1.0,
+        "candidate_tried": 0.5, "raw_priors": True,
     },
-    "bakago-report": {"expand_visits": 16, "playouts": 10, "candidate_mass_middle": 0.87},
+    "bakago-report": {"expand_visits": 1, "playouts": 10, "candidate_mass_middle": 0.87, "candidate_tried": 1.0},
     "darkforest": {
         "c_puct": 2 * 5.0, "puct_noise": 2 * 2 * 0.05, "candidate_mass": 0.8, "candidate_max": 20, "virtual_games": 0,
         "playout": "linear", "playout_temperature": 0.125, "playout_slope": 1.0, "playout_weight": 1.0,
+        "raw_priors": True,
     },
     "darkforest-formal": {
         "candidate_mass": 1.0, "candidate_max": 7, "candidate_min": 1, "virtual_games": 5, "playout_temperature": 0.5,
@@ -37,6 +39,11 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "alphago": {
         "c_puct": 5.0, "virtual_loss": 3.0, "expand_visits": 40, "playout_weight": 0.5, "policy_temperature": 0.67,
         "leaf_symmetry": "random", "lcb": False,
+    },
+    "alphago-zero": {"leaf_symmetry": "random", "noise_weight": 0.25, "noise_total": 10.83, "lcb": False},
+    "leela-zero": {
+        "c_puct": 2 * 0.5, "fpu": "network", "fpu_reduction": 2 * 0.25, "root_fpu_reduction": 2 * 0.25,
+        "virtual_loss": 3.0, "lcb": True, "lcb_share": 0.1, "lcb_deviations": 4.265, "leaf_symmetry": "random",
     },
     # Neither of ELF's options that make an unvisited move a draw is on in its defaults and scripts.
     "elf": {
@@ -104,7 +111,8 @@ def true_eye(board: plain_go.Board, p: int, color: int) -> bool:
 
 @pytest.mark.parametrize("size", [7, 9, 19])
 def test_bakago_lists_the_published_candidates(size: int) -> None:
-    """Against the slow account: legal, no own true eye, no self-atari but captures, by probability up to the mass."""
+    """Against the slow account: legal, no own true eye, no self-atari but captures, by probability up to the mass of
+    the whole policy; of these the better half."""
     rng = random.Random(size)
     params = SearchParams.preset("bakago")
     lengths = set()
@@ -120,6 +128,7 @@ def test_bakago_lists_the_published_candidates(size: int) -> None:
             assert found
             game, board, color = game.play(move), found.board, 1 - color
         weights = np.array([rng.random() ** 8 for _ in range(size * size)] + [0], np.float32)
+        weights[[p for p in range(size * size) if board[p] != 2]] *= 0.02
 
         def policy(view: View, given: Floats = weights) -> Floats:
             shares: Floats = given / given.sum()
@@ -134,17 +143,48 @@ def test_bakago_lists_the_published_candidates(size: int) -> None:
                 good.append(p)
         good.sort(key=lambda p: -weights[p])
         moves = len(game.moves)
-        phase = [(moves * 361 - 180) // size**2 > 100, (moves * 361 - 180) // size**2 > 200]
+        phase = [moves > (limit * size**2 + 180) // 361 for limit in (100, 200)]
         mass = (0.80, 0.87, 0.95)[sum(phase)]
-        total, kept = float(weights[good].sum()), 0
-        while kept < size * size // 8 and float(weights[good[:kept]].sum()) / total < mass:
+        total, kept = float(weights.sum()), 0
+        # A list that never has the mass ends with the pass, which BakaGo does not know.
+        while kept <= len(good) and float(weights[good[:kept]].sum()) / total < mass:
             kept += 1
+        kept = min((max(kept, 2) + 1) // 2, size * size // 8)
         search = TreeSearch(Scripted(policy=policy), params, 1)
         search.set_root(game)
         search.run(1)
         lengths.add(kept)
-        assert sorted(search.stats().point.tolist()) == sorted(good[: max(kept, 2)]), (moves, mass)
+        assert sorted(search.stats().point.tolist()) == sorted(good[:kept]), (moves, mass)
     assert len(lengths) >= 3
+
+
+def test_elf_explores_with_one_visit_more_than_those_of_the_moves() -> None:
+    params = SearchParams.preset("elf").model_copy(update={"leaf_symmetry": "none"})
+    search = TreeSearch(Noise(), params, 1)
+    search.set_root(Game(5))
+    search.run(1)
+    for _ in range(60):
+        stats, mean = search.stats(), search.value
+        n, visited = stats.visits, stats.visits > 0
+        q = np.where(visited, stats.utility, mean)
+        scores = q + 1.5 * stats.prior * np.sqrt(1 + n.sum()) / (1 + n)
+        expected = stats.point[np.argmax(scores)]
+        search.run(search.visits + 1)
+        after = search.stats()
+        before = dict(zip(stats.point.tolist(), n.tolist(), strict=True))
+        grown = [p for p, k in zip(after.point.tolist(), after.visits.tolist(), strict=True) if k > before[p]]
+        assert grown == [expected]
+
+
+def test_darkforest_keeps_the_probabilities_of_the_policy() -> None:
+    policy = np.zeros(26, np.float32)
+    policy[[3, 7, 11, 13]] = 0.5, 0.25, 0.15, 0.1
+    for preset, expected in (("darkforest", [0.5, 0.25, 0.15]), ("darkforest-formal", [0.5, 0.25, 0.15, 0.1])):
+        search = TreeSearch(Scripted(policy=lambda view: policy), SearchParams.preset(preset), 1)
+        search.set_root(Game(5))
+        search.run(1)
+        priors = sorted(search.stats().prior.tolist(), reverse=True)
+        assert priors[: len(expected)] == pytest.approx(expected, rel=1e-3)
 
 
 def test_the_second_move_is_played_half_of_the_time() -> None:

@@ -20,12 +20,15 @@ _BAKAGO: dict[str, Any] = {
     "playout_weight": 1.0,
     "playout_slope": 1.0,
     "playout_decay": 0.98,
-    "expand_visits": 32,
+    # Simulations that reach a move again are abandoned, without any count, until it was tried 32 times. This takes
+    # time but changes no tree, so the network is asked at once here.
+    "expand_visits": 1,
     "candidate_mass": 0.8,
     "candidate_mass_middle": 0.87,
     "candidate_mass_late": 0.95,
     "candidate_share": 0.125,
     "candidate_min": 2,
+    "raw_priors": True,
     "prune_true_eyes": True,
     "prune_self_atari": True,
 }
@@ -36,6 +39,7 @@ _DARKFOREST: dict[str, Any] = {
     "puct_noise": 0.2,
     "candidate_mass": 0.8,
     "candidate_max": 20,
+    "raw_priors": True,
     "playout": "linear",
     "playout_temperature": 0.125,
     "playouts": 1,
@@ -44,7 +48,9 @@ _DARKFOREST: dict[str, Any] = {
 }
 _ELF: dict[str, Any] = {
     **_PLAIN,
-    "selection": "puct-alphago",
+    # c P sqrt(1 + sum n) / (1 + n): the visits of a position are those of its moves and its own
+    "selection": "puct",
+    "c_puct_factor": 0.0,
     # Its code takes a mean that counts each tried move once, whatever its visits; the parent's mean is close to that.
     "fpu": "reduction",
     "fpu_reduction": 0.0,
@@ -79,10 +85,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "c_puct": 1.0,
         "fpu": "absolute",
         "root_fpu": "absolute",
+        "leaf_symmetry": "random",
     },
     # Silver et al. 2018: c grows from 1.25
     "alphazero": {**_PLAIN, **_SELF_PLAY_NOISE, "fpu": "absolute", "root_fpu": "absolute"},
-    # Leela Zero 0.17
+    # Leela Zero 0.17. Its bound takes the quantile at 1e-5 of Student's t, which falls to 4.265 with the visits.
     "leela-zero": {
         "score_weight": 0.0,
         "selection": "puct-leela-zero",
@@ -93,11 +100,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "root_fpu": "network",
         "root_fpu_reduction": 0.5,
         "lcb_share": 0.1,
+        "lcb_deviations": 4.265,
+        "leaf_symmetry": "random",
     },
-    # BakaGo 2016, as its code has it
-    "bakago": _BAKAGO,
-    # BakaGo 2016, as its report has it: other figures for playouts and visits
-    "bakago-report": {**_BAKAGO, "playouts": 10, "expand_visits": 16},
+    # BakaGo 2016, as its code has it. It compares the number of children with that of the candidates that are left, so
+    # that the better half of a list is tried and no more.
+    "bakago": {**_BAKAGO, "candidate_tried": 0.5},
+    # BakaGo 2016, as its report has it: the whole list, other figures for playouts (and for the tries, 16)
+    "bakago-report": {**_BAKAGO, "playouts": 10},
     # Tian and Zhu 2015, open version of 2016; RAVE (rave_beta 100) and dynamic komi (dynamic_komi) are its options
     "darkforest": _DARKFOREST,
     # The same as it played in formal matches
