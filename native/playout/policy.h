@@ -32,8 +32,9 @@ class PlayoutPolicy {
   public:
     virtual ~PlayoutPolicy() = default;
 
-    // Plays both sides until both pass, or 3 * points() moves at the latest; returns the number of moves. `before` are
-    // the moves that led to `board`, oldest first. What is played is added to `trace` unless it is null.
+    // Plays both sides until both pass, or as the policy has it, and 3 * points() moves at the most; returns the number
+    // of moves. `before` are the moves that led to `board`, oldest first. What is played is added to `trace` unless it
+    // is null.
     virtual int play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
                      PlayoutTrace* trace) const = 0;
 
