@@ -927,6 +927,24 @@ class SearchParams:
     def candidate_min(self, arg: int, /) -> None: ...
 
     @property
+    def candidate_tried(self) -> float:
+        """
+        share of the moves with that mass and minimum that a node keeps, the best first, rounded up
+        """
+
+    @candidate_tried.setter
+    def candidate_tried(self, arg: float, /) -> None: ...
+
+    @property
+    def raw_priors(self) -> bool:
+        """
+        priors and candidate_mass as the policy has them: what it gives to other moves is not shared among those that a node keeps
+        """
+
+    @raw_priors.setter
+    def raw_priors(self, arg: bool, /) -> None: ...
+
+    @property
     def policy_temperature(self) -> float:
         """a network's priors to the power 1 / this, in every node"""
 
