@@ -280,8 +280,7 @@ void Board::undo(const Undo& record) {
 }
 
 void Board::place(Point p, Color color) {
-    if (colors_[p] != Color::empty)
-        throw std::invalid_argument("setup stone on an occupied point");
+    if (colors_[p] != Color::empty) throw std::invalid_argument("setup stone on an occupied point");
     if (capture_size(p, color) || is_suicide(p, color))
         throw std::invalid_argument("setup stone leaves a chain without liberties");
     play(p, color);
