@@ -111,6 +111,13 @@ class Rules:
         return fields
 
     @property
+    def compact(self) -> str:
+        """The rules in KataGo's compact form, without komi, as KataGo writes it into records; `parse` reads it."""
+        text = f"ko{self.ko.upper()}score{self.scoring.upper()}tax{self.tax.upper()}sui{self.suicide:d}"
+        bonus = "" if self.bonus == "none" else f"whb{_BONUSES[self.bonus]}"
+        return f"{text}{'button1' * self.button}{bonus}{'fpok1' * self.friendly_pass_ok}"
+
+    @property
     def dead_are_agreed(self) -> bool:
         """Whether dead stones may stay on the board at the end; else they count as alive until they are captured."""
         return self.scoring == "territory" or self.friendly_pass_ok

@@ -120,7 +120,8 @@ def root_properties(info: SgfInfo, size: int) -> Properties:
     """The game information as root properties in UTF-8, for a board size; unknown values are left out."""
     facts: dict[str, str] = {name: getattr(info, attribute) for attribute, name in _TEXTS.items()}
     facts |= {
-        "RU": info.rules or info.unknown_rules,
+        # Other programs know no parts of rules, but for KataGo's form of them.
+        "RU": Rules.parse(info.rules).compact if "=" in info.rules else info.rules or info.unknown_rules,
         "KM": "" if info.komi is None else f"{info.komi:.15g}",
         "HA": str(info.handicap or ""),
         "DT": str(info.date or ""),
