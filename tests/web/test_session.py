@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 
 import pytest
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
@@ -12,11 +13,13 @@ from web_records import BRANCHED
 
 from tengen.coords import MAX_SIZE
 from tengen.engine import TimeControl
+from tengen.engine.result import score_lead
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameTree, read_tree
 from tengen.web.clock import GameClock
+from tengen.web.components import candidate_rows
 from tengen.web.panels import hint
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, Player, facing, level_of_visits
 from tengen.web.records import open_record
@@ -444,6 +447,16 @@ def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
     (_, black), (_, white) = session.line_analyses()
     assert (black.winrate, black.score_lead) == (0.6, 2.5)
     assert (white.winrate, white.score_lead, white.visits) == (0.4, -2.5, 100)
+
+
+def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_play_would_give() -> None:
+    session = analysis()
+    found = replace(FakeEngine().result(session.game, 100), score=4.0, lead=1.5)
+    session.add_analysis(session.node, found)
+    assert session.node.analysis is not None
+    assert session.node.analysis.score_lead == score_lead(found) == 1.5
+    best = replace(found.candidates[0], score=4.0, lead=1.5)
+    assert candidate_rows(replace(found, candidates=(best,)))[0]["score"] == 1.5
 
 
 def test_handicap_gives_white_the_first_move() -> None:

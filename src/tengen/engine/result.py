@@ -68,6 +68,11 @@ class SearchResult:
     raw: RootEvaluation | None = None
 
 
+def score_lead(found: Candidate | SearchResult) -> float | None:
+    """The points by which the side to move leads: the lead, or the score where the network knows no lead."""
+    return found.score if found.lead is None else found.lead
+
+
 @dataclass(frozen=True)
 class Count:
     """A counted position: `score` is Black minus White by the game's rules, komi included, without the dead stones.

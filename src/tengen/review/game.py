@@ -13,7 +13,7 @@ from tengen import _native
 from tengen.engine.limits import Limits
 from tengen.engine.positions import resumed, root_symmetries
 from tengen.engine.queue import SearchQueue
-from tengen.engine.result import Candidate, SearchResult
+from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.game import Game
 from tengen.sgf.tree import Analysis, GameNode, GameTree
 
@@ -194,7 +194,7 @@ def review(
 
 def analysis_of(result: SearchResult) -> Analysis:
     """The result for Black."""
-    lead = result.score if result.lead is None else result.lead
+    lead = score_lead(result)
     black = result.to_play == 0
     return Analysis(
         winrate=result.winrate if black else 1 - result.winrate,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from nicegui import events, ui
 
 from tengen.engine import SearchResult
+from tengen.engine.result import score_lead
 from tengen.web.components import EventHandler, GraphElement, visited
 from tengen.web.counting import vertex
 from tengen.web.language import _
@@ -138,7 +139,8 @@ class MoveTable:
             move = moves[row]
             self._lines[row] = move.pv or (move.point,)
             line = " ".join(vertex(point, size) for point in move.pv[1 : 1 + PV_LENGTH])
-            score = "" if move.score is None else f"{move.score:+.1f}".replace("-", "\u2212")
+            lead = score_lead(move)
+            score = "" if lead is None else f"{lead:+.1f}".replace("-", "\u2212")
             texts = (vertex(move.point, size), f"{move.winrate:.1%}", score, f"{move.visits:,}", line)
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)

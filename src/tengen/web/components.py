@@ -9,6 +9,7 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from tengen.engine import Candidate, SearchResult
+from tengen.engine.result import score_lead
 from tengen.sgf import Analysis
 from tengen.web.language import _
 from tengen.web.view import BoardView, TreeCell
@@ -136,19 +137,18 @@ class TreeElement(Drawing, component="static/tree.js"):
 def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[dict[str, Any]]:
     """The best moves as the board draws them. Winrate, score and loss are for the side to move."""
     ranked = visited(result)[:limit]
-    top = ranked[0] if ranked else None
+    top = ranked[0].winrate if ranked else 0.0
     return [
         {
             "point": move.point,
             "rank": rank,
             "winrate": round(move.winrate, 4),
-            "score": rounded(move.score),
+            "score": rounded(score_lead(move)),
             "visits": move.visits,
-            "loss": round(max(0.0, top.winrate - move.winrate), 4),
+            "loss": round(max(0.0, top - move.winrate), 4),
             "pv": list(move.pv),
         }
         for rank, move in enumerate(ranked)
-        if top is not None
     ]
 
 

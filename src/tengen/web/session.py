@@ -10,9 +10,9 @@ from enum import StrEnum
 from tengen.coords import to_gtp
 from tengen.engine import Clock, SearchResult, TimeControl
 from tengen.errors import IllegalMove, TengenError
-from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.review.game import GameReview, ReviewedMove
+from tengen.game import Game
+from tengen.review.game import GameReview, ReviewedMove, analysis_of
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used
@@ -445,13 +445,7 @@ class GameSession:
             return
         if node.analysis is not None and node.analysis.visits > result.visits:
             return
-        black = result.to_play == BLACK
-        node.analysis = SearchAnalysis(
-            winrate=result.winrate if black else 1 - result.winrate,
-            score_lead=result.score if black or result.score is None else -result.score,
-            visits=result.visits,
-            result=result,
-        )
+        node.analysis = SearchAnalysis(**vars(analysis_of(result)), result=result)
 
     @property
     def search_result(self) -> SearchResult | None:
