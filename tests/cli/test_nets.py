@@ -13,6 +13,7 @@ from tengen.cli.app import main
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.network_file import find_network, installed, int8_path, read_card, user_folder
 from tengen.game import Game
+from tengen.networks.export import relabel
 from tengen.sgf import write_game
 
 
@@ -68,6 +69,18 @@ def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
     assert np.array_equal(again, before)
 
 
+def test_brackets_on_a_card_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    changes = {"name": "mine[red]", "data": "[fox] and [/tygem]"}
+    card = read_card(find_network("zero-7x7")).model_copy(update=changes)
+    relabel(find_network("zero-7x7"), tmp_path / "other.onnx", card.metadata())
+    assert main(["nets", str(tmp_path / "other.onnx")]) == 0
+    out = capsys.readouterr().out
+    assert "mine[red]" in out and "[fox] and [/tygem]" in out
+
+
 OURS = str(find_network("zero-7x7"))
 
 
@@ -105,6 +118,7 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
 
     text = shown("--raw", f"{tmp_path}/game.sgf:2", "--symmetry", "3")
     assert text == shown("--raw", "B D4 W E5", "--size", "9", "--rules", "japanese", "--komi", "6.5", "--symmetry", "3")
+    assert text == shown("--raw", "B D4 W E5", "--size", "9", "--rules", "japanese", "--symmetry", "3")
     (tmp_path / "occupied.sgf").write_bytes(write_game(game).rstrip()[:-1] + b";W[df])")
     assert text == shown("--raw", f"{tmp_path}/occupied.sgf:2", "--symmetry", "3")
     assert main(["nets", "zero-9x9", "--raw", f"{tmp_path}/occupied.sgf"]) == 2

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tengen.checksums import check_seal
@@ -38,6 +39,7 @@ from tengen.evaluators.playout_file import find_playout, installed_playouts, is_
 from tengen.evaluators.raw import raw_outputs
 from tengen.evaluators.symmetric import SYMMETRIES
 from tengen.game import Game
+from tengen.rules import Rules
 from tengen.sgf import read_game
 
 
@@ -59,7 +61,9 @@ def command(
     ] = RAW_OPTIMISM,
     size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="With --raw and moves: the board size.")] = 19,
     rules: Annotated[str, typer.Option(help="With --raw: the rule set of moves, and of a record without one.")] = "",
-    komi: Annotated[float | None, typer.Option(help="With --raw: the komi, likewise.")] = None,
+    komi: Annotated[
+        float | None, typer.Option(help="With --raw: the komi, likewise; the usual one of the rules unless given.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
@@ -165,7 +169,8 @@ def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
         if moves and int(moves) > len(game.moves):
             raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
         return game
-    game = Game(size, rules or "chinese", 7.5 if komi is None else komi)
+    chosen = Rules.parse(rules or "chinese")
+    game = Game(size, chosen, chosen.usual_komi if komi is None else komi)
     words = text.replace(",", " ").split()
     for word in words:
         if word.upper() not in ("B", "W"):
@@ -227,7 +232,7 @@ def _print_list(cards: list[Card], default: str) -> None:
     for card in cards:
         top1 = card.metrics.get("top1")
         table.add_row(
-            card.name + (" (default)" if card.name == default else ""),
+            escape(card.name) + (" (default)" if card.name == default else ""),
             card.family,
             str(card.config.get("size", "")),
             _boards(card.board_sizes),
@@ -242,7 +247,9 @@ def _print_list(cards: list[Card], default: str) -> None:
     console.print(table)
     if by_size := default_by_size():
         sizes = ", ".join(f"{path.stem} on {size}x{size}" for size, path in by_size.items())
-        console.print(f"default: {sizes}, {default} on all other board sizes", highlight=False, soft_wrap=True)
+        console.print(
+            f"default: {sizes}, {default} on all other board sizes", markup=False, highlight=False, soft_wrap=True
+        )
 
 
 def _read_card(path: Path) -> Card:
@@ -260,17 +267,17 @@ def _with_int8(path: Path, card: Card) -> Card:
 
 
 def _print_card(card: Card) -> None:
-    table = Table(title=card.name, title_justify="left", show_header=False)
+    table = Table(title=escape(card.name), title_justify="left", show_header=False)
     table.add_column(style="bold")
     table.add_column()
     for field, text in card.texts().items():
-        table.add_row(field.replace("_", " "), text)
+        table.add_row(field.replace("_", " "), escape(text))
     for metric, value in card.metrics.items():
         if isinstance(value, dict):
             text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())
         else:
             text = " to ".join(map(str, value)) if isinstance(value, list) else str(value)
-        table.add_row(metric.replace("_", " "), text)
+        table.add_row(metric.replace("_", " "), escape(text))
     Console().print(table)
 
 
