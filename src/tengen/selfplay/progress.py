@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -352,7 +353,7 @@ class TerminalObserver(LiveDisplay, Observer):
         if self._rating:
             lines.append(Text(f"rating: {self._rating}"))
         lines += [Text(f"warning: {warning.text}", style="yellow") for warning in self._warnings[-2:]]
-        return Panel(Group(*lines), title=self._name, title_align="left")
+        return Panel(Group(*lines), title=escape(self._name), title_align="left")
 
     def _part(self) -> str:
         clock = self.clock
