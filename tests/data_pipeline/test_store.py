@@ -328,6 +328,15 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_disk_that_is_full_before_the_first_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tengen.data.writer.StoreLock", no_space)
+    with pytest.raises(StoreError, match="the disk is full"):
+        StoreWriter(tmp_path / "games").__enter__()
+
+
 def test_stores_that_cannot_be_read(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such folder"):
         Store.open(tmp_path / "nowhere")

@@ -73,7 +73,7 @@ class StoreWriter:
                 self._lock.release()
                 raise
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
+            raise self._error(error) from error
         return self
 
     def __exit__(
