@@ -125,7 +125,7 @@ class ScheduleConfig(Strict):
 class LossWeights(BaseModel):
     """The weight of each loss in the sum. Further keys name losses of tengen.training.losses.LOSSES.
 
-    `move2` to `move9` are the cross-entropies of the second to ninth next move; each needs the map of its name. The
+    `move2` to `move10` are the cross-entropies of the second to tenth next move; each needs the map of its name. The
     published sum of NLL_k / k over three moves is {policy: 1, move2: 0.5, move3: 0.3333}.
 
     The default weight of a loss whose head the network lacks has no effect. A weight that is given needs the head
