@@ -1,4 +1,4 @@
-"""Conversion between points and the coordinates of GTP, SGF and (row, column).
+"""Points, and their conversion to and from the coordinates of GTP, SGF and (row, column).
 
 | system | first column, first row | example on 19x19 | pass |
 |---|---|---|---|
@@ -9,6 +9,7 @@
 """
 
 import re
+from collections.abc import Iterator
 
 from tengen import _native
 from tengen.errors import IllegalMove, SgfError
@@ -19,6 +20,19 @@ SIZES = f"{MIN_SIZE} to {MAX_SIZE}" + (", or to 25 with TENGEN_MAX_SIZE=25" if M
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SGF_LETTERS = "abcdefghijklmnopqrstuvwxy"
 _PAIR = re.compile(r"\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)")
+
+
+def neighbors(point: int, size: int) -> Iterator[int]:
+    """The points next to `point`."""
+    row, column = divmod(point, size)
+    if row > 0:
+        yield point - size
+    if row < size - 1:
+        yield point + size
+    if column > 0:
+        yield point - 1
+    if column < size - 1:
+        yield point + 1
 
 
 def to_rc(point: int, size: int) -> tuple[int, int] | None:

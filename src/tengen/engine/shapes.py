@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from tengen.coords import neighbors
 from tengen.game import EMPTY, Game
 
 
@@ -27,15 +28,7 @@ class Shapes:
         self._eyes = [frozenset(game._native.true_eyes(color)) for color in (0, 1)]
 
     def neighbors(self, point: int) -> Iterator[int]:
-        row, col = divmod(point, self.size)
-        if row > 0:
-            yield point - self.size
-        if row < self.size - 1:
-            yield point + self.size
-        if col > 0:
-            yield point - 1
-        if col < self.size - 1:
-            yield point + 1
+        return neighbors(point, self.size)
 
     @cached_property
     def chains(self) -> list[Chain]:

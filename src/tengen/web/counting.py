@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.coords import to_gtp
+from tengen.coords import neighbors, to_gtp
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.game import COLOR_NAMES as NAMES
@@ -21,17 +21,9 @@ REASONS = {
 }
 
 
-def neighbors(point: int, size: int) -> Iterator[int]:
-    """The points next to `point` on a board of this size."""
-    row, col = divmod(point, size)
-    if row:
-        yield point - size
-    if row < size - 1:
-        yield point + size
-    if col:
-        yield point - 1
-    if col < size - 1:
-        yield point + 1
+def color_names() -> tuple[str, str]:
+    """Black and White in the language of this context."""
+    return _("Black"), _("White")
 
 
 def region(start: int, inside: Collection[int], size: int) -> set[int]:
