@@ -266,11 +266,10 @@ def _write(found: GameReview, files: dict[str, Path], source: str) -> None:
 
 
 def _table(name: str, found: GameReview) -> Table:
-    info = found.tree.info
     table = Table(title=f"{escape(name)}: {len(found.moves)} moves", title_justify="left")
     for heading in ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves"):
         table.add_column(heading, justify="left" if heading in ("player", "worst moves") else "right")
-    for color, player in enumerate((info.black or "Black", info.white or "White")):
+    for color, player in enumerate(found.tree.info.players()):
         summary = Summary.of(found.of(color))
         if summary is None:
             continue

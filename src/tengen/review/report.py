@@ -101,8 +101,8 @@ def _plain(summary: Summary | None) -> dict[str, Any] | None:
 
 def _names(review: GameReview) -> list[str]:
     info = review.tree.info
-    players = ((info.black, info.black_rank, "Black"), (info.white, info.white_rank, "White"))
-    return [f"{name or color} {rank}".strip() for name, rank, color in players]
+    ranks = info.black_rank, info.white_rank
+    return [f"{name} {rank}".strip() for name, rank in zip(info.players(), ranks, strict=True)]
 
 
 def _state(review: GameReview) -> str:

@@ -41,6 +41,10 @@ class SgfInfo:
     comment: str = ""
     application: str = ""
 
+    def players(self, stand_ins: tuple[str, str] = ("Black", "White")) -> tuple[str, str]:
+        """The names of both players, Black's first; `stand_ins` where they are unknown."""
+        return self.black or stand_ins[0], self.white or stand_ins[1]
+
     @property
     def rules_or_guess(self) -> str:
         """The rule set, or where the record names none a guess from the komi: 7.5 Chinese, any other Japanese.

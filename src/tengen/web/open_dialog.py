@@ -13,7 +13,7 @@ from nicegui import events, ui
 from tengen.errors import SgfError
 from tengen.sgf import read_tree
 from tengen.sgf.main_line import read_record
-from tengen.web.counting import moves_text
+from tengen.web.counting import color_names, moves_text
 from tengen.web.dialog import answer_of, dialog_buttons, titled_dialog
 from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
@@ -177,8 +177,7 @@ def describe(text: bytes) -> tuple[str, str]:
         info, size, moves = tree.info, tree.size, tree.line(tree.root)[-1].move_number
     result = str(info.result) if info.result.ending != "unknown" else ""
     parts = (str(info.date or ""), f"{size}x{size}", moves_text(moves), result, problem)
-    players = " \u2013 ".join((info.black or _("Black"), info.white or _("White")))
-    return players, ", ".join(part for part in parts if part)
+    return " \u2013 ".join(info.players(color_names())), ", ".join(part for part in parts if part)
 
 
 def when(seconds: float) -> str:

@@ -105,6 +105,5 @@ def annotated(session: GameSession) -> bytes:
 def record_file_name(session: GameSession) -> str:
     """A name for the record: the date of the game, or of today, and the players; `2026-11-24 Ann - Bo.sgf`."""
     info = session.tree.info
-    players = " - ".join(name or color for name, color in ((info.black, "Black"), (info.white, "White")))
-    text = re.sub(r"[^\w .+()-]+", "_", f"{info.date or datetime.date.today()} {players}")
+    text = re.sub(r"[^\w .+()-]+", "_", f"{info.date or datetime.date.today()} {' - '.join(info.players())}")
     return text.encode()[:_MAX_NAME].decode(errors="ignore").strip() + ".sgf"

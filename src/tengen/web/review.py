@@ -6,7 +6,7 @@ from nicegui import ui
 
 from tengen.review.game import PHASES, GameReview, Phase, ReviewedMove, Summary
 from tengen.web.components import EventHandler
-from tengen.web.counting import vertex
+from tengen.web.counting import color_names, vertex
 from tengen.web.language import N_, _
 
 PHASE_NAMES: dict[Phase, str] = {
@@ -33,7 +33,7 @@ class ReviewPanel:
     def show(self, review: GameReview | None) -> None:
         """Show a review; nothing for None."""
         info = None if review is None else review.tree.info
-        names = (info.black or _("Black"), info.white or _("White")) if info else ("", "")
+        names = info.players(color_names()) if info else ("", "")
         if review is self._shown and names == self._names:
             return
         self._shown, self._names = review, names

@@ -16,7 +16,7 @@ from tengen.review.game import GameReview, ReviewedMove, analysis_of
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used
-from tengen.web.counting import check_point, explain, group_of, in_words, score_result
+from tengen.web.counting import check_point, color_names, explain, group_of, in_words, score_result
 from tengen.web.language import _
 from tengen.web.players import Player
 from tengen.web.settings import GameSettings, Mode
@@ -83,7 +83,7 @@ class GameSession:
         if (self.tree.rules, self.tree.komi) != (self.game.rules.text, self.game.komi):
             self.settings = replace(self.settings, rules=self.tree.rules, komi=self.tree.komi)
             self.review = None
-        self.record_names = info.black or _("Black"), info.white or _("White")
+        self.record_names = info.players(color_names())
         komi = _("komi {komi:g}", komi=self.tree.komi)
         self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
         known = self._result_of_record

@@ -11,6 +11,7 @@ from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
+from tengen.web.counting import color_names
 from tengen.web.language import _
 from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, PERSON, Player, level_of_visits
 
@@ -86,7 +87,7 @@ class GameSettings:
     def names(self) -> tuple[str, str]:
         """The names of the players, Black's first."""
         if self.mode is Mode.ANALYZE:
-            return _("Black"), _("White")
+            return color_names()
         return self.players[0].name, self.players[1].name
 
     @property
