@@ -45,16 +45,10 @@ def verify(capsys: pytest.CaptureFixture[str], *paths: Path | str) -> tuple[int,
 def test_a_whole_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, found, last = verify(capsys, run)
     assert status == 0
+    records, networks = ("00000.sgf", "00001.sgf"), ("cycle-00000.onnx", "cycle-00001.onnx")
     assert found == {
-        "manifest.json": "intact",
-        "shard-00000.arrow": "intact",
-        "log.jsonl": "without a checksum",
-        "00000.sgf": "intact",
-        "00001.sgf": "intact",
-        "games.jsonl": "without a checksum",
-        "match.json": "without a checksum",
-        "cycle-00000.onnx": "intact",
-        "cycle-00001.onnx": "intact",
+        **dict.fromkeys(("manifest.json", "shard-00000.arrow", *records, *networks), "intact"),
+        **dict.fromkeys(("log.jsonl", "games.jsonl", "match.json"), "without a checksum"),
     }
     assert last == "6 intact, 0 altered, 0 missing, 3 without a checksum"
 
@@ -91,10 +85,8 @@ def test_a_network_or_checkpoint_that_was_cut_short_is_altered(
     status, found, _ = verify(capsys, tmp_path)
     assert status == 1
     assert found == {
-        "cut.ckpt": "altered",
-        "cut.onnx": "altered",
-        "whole.ckpt": "without a checksum",
-        "whole.onnx": "without a checksum",
+        **dict.fromkeys(("cut.ckpt", "cut.onnx"), "altered"),
+        **dict.fromkeys(("whole.ckpt", "whole.onnx"), "without a checksum"),
     }
 
 
