@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from tengen.coords import to_gtp
+from tengen.game import COLOR_NAMES
 from tengen.review.game import BAD, DOUBTFUL, SMALL, GameReview, ReviewedMove
 from tengen.sgf.tree import Analysis, GameNode
-
-_NAMES = ("Black", "White")
 
 
 def annotate(review: GameReview) -> None:
@@ -42,7 +41,7 @@ def evaluation(analysis: Analysis) -> str:
 
 def leader(lead: float) -> str:
     """`Black +1.5` for Black's lead in points."""
-    return f"{_NAMES[lead < 0]} +{abs(lead):.1f}"
+    return f"{COLOR_NAMES[lead < 0]} +{abs(lead):.1f}"
 
 
 def cost_text(move: ReviewedMove) -> str:
