@@ -174,6 +174,22 @@ def run_study(
     is not done and one that was run by another command, TengenError where a step fails. The recipes, settings and
     commands (by `check`) of all steps to run are checked before the first one runs.
     """
+    for name, step in _steps_ahead(folder, only, check).items():
+        if missing := folder.missing(name):
+            say(f"{name}: left out, {missing}")
+            continue
+        if waiting := [other for other in inputs(step) if folder.state(other) != "done"]:
+            if only:
+                raise RecipeError(f"step {name} needs {', '.join(waiting)}, not run yet")
+            say(f"{name}: left out, {', '.join(waiting)} not run")
+            continue
+        command = folder.command(name)
+        say(f"{name}: {'' if step.verb == 'python' else 'tengen '}{' '.join(command)}")
+        _run_step(folder, name, step, command, run)
+
+
+def _steps_ahead(folder: StudyFolder, only: Collection[str], check: Check) -> dict[str, Step]:
+    """The steps that `run_study` is to run, after its checks."""
     steps = folder.study.steps
     for name in only:
         if name not in steps:
@@ -191,18 +207,7 @@ def run_study(
                 check(folder.command(name))
         except TengenError as error:
             raise RecipeError(f"step {name}: {error}") from error
-    for name, step in ahead.items():
-        if missing := folder.missing(name):
-            say(f"{name}: left out, {missing}")
-            continue
-        if waiting := [other for other in inputs(step) if folder.state(other) != "done"]:
-            if only:
-                raise RecipeError(f"step {name} needs {', '.join(waiting)}, not run yet")
-            say(f"{name}: left out, {', '.join(waiting)} not run")
-            continue
-        command = folder.command(name)
-        say(f"{name}: {'' if step.verb == 'python' else 'tengen '}{' '.join(command)}")
-        _run_step(folder, name, step, command, run)
+    return ahead
 
 
 def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
