@@ -304,4 +304,4 @@ def _architecture(path: Path) -> str:
     """A name for all networks that cost the same: those of one run, and copies. An int8 file is another network."""
     card, int8 = read_card(path), int8_path(path).is_file()
     text = json.dumps([card.family, card.config, card.plane_set, path.stat().st_size // 4096, int8], sort_keys=True)
-    return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -21,10 +21,6 @@ from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
 from tengen.game import Game
 
-# Outputs of one number a position that the native search takes beside the score.
-_FURTHER_OUTPUTS = ("no_result", "lead", "score_stdev", "value_error", "score_error", "time_left")
-
-
 RAW_OPTIMISM = 0.2
 """The share of the optimistic policy in evaluations without search, KataGo's default for the root."""
 
@@ -143,10 +139,9 @@ class BatchEvaluator(Evaluator):
         value = np.ascontiguousarray(result.value, np.float32)
         score = None if result.score is None else np.ascontiguousarray(result.score, np.float32)
         ownership = None if result.ownership is None else np.ascontiguousarray(result.ownership, np.float32)
-        further = {name: getattr(result, name, None) for name in _FURTHER_OUTPUTS}
-        optional = {name: np.ascontiguousarray(x, np.float32) for name, x in further.items() if x is not None}
+        further = {name: np.ascontiguousarray(getattr(result, name), np.float32) for name in result.further}
         try:
-            native.scatter(policy, value, score, ownership, len(result), optional)
+            native.scatter(policy, value, score, ownership, len(result), further)
         except ValueError as error:
             raise NetworkError(f"evaluator {self.name}: {error}") from error
 

@@ -4,7 +4,7 @@ import atexit
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,8 +73,8 @@ class Layout:
 class LayoutRule:
     """Which layout computes a batch.
 
-    fitting: how many convolutions `winograd` can compute. winograd: whether it does, on boards from `least_edge` on in
-    batches of `least_rows`, in `parts` parts; other batches are whole, by `threads` threads (0: all cores). chosen: the
+    fitting: how many convolutions `winograd` can compute. winograd: whether it does, on boards from `min_edge` on in
+    batches of `min_rows`, in `parts` parts; other batches are whole, by `threads` threads (0: all cores). chosen: the
     layout of larger boards and batches instead.
     """
 
@@ -82,8 +82,8 @@ class LayoutRule:
     winograd: bool
     parts: int
     threads: int
-    least_rows: int
-    least_edge: int
+    min_rows: int
+    min_edge: int
     chosen: Layout | None
 
     @classmethod
@@ -107,17 +107,17 @@ class LayoutRule:
             # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
             # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times). With as many
             # cores as `max_batch` no batch has a row more.
-            least_rows=parts + (precision == "bf16" and 1 < parts < max_batch),
-            least_edge=WINOGRAD_EDGES.get(precision, WINOGRAD_EDGES["f32"]),
+            min_rows=parts + (precision == "bf16" and 1 < parts < max_batch),
+            min_edge=WINOGRAD_EDGES.get(precision, WINOGRAD_EDGES["f32"]),
             chosen=None if chosen and chosen.winograd and not fitting else chosen,
         )
 
     def layout(self, rows: int, edge: int, only_size: int | None) -> Layout:
         """The layout of a batch; `only_size` is the board size of a network that knows no other."""
-        smallest = min(self.least_edge, only_size or self.least_edge)
+        smallest = min(self.min_edge, only_size or self.min_edge)
         if self.chosen is not None and edge >= smallest and 2 * rows >= self.chosen.parts:
             return self.chosen
-        if self.winograd and edge >= self.least_edge and rows >= self.least_rows:
+        if self.winograd and edge >= self.min_edge and rows >= self.min_rows:
             return Layout(True, self.parts, 1)
         return Layout(False, 1, self.threads)
 
@@ -345,7 +345,6 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             return self._requests[key]
 
     def _prepare(self, rows: int, edge: int, layout: Layout) -> "SimpleQueue[_Requests]":
-        openvino = import_openvino()
         shapes, model = self._shapes(rows, edge), self._read()
         found: SimpleQueue[_Requests] = SimpleQueue()
         parts = layout.parts
@@ -353,17 +352,17 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             model.reshape({name: list(shape) for name, shape in shapes.items()})
             compiled = self._compile_winograd(model, parts) if layout.winograd else self._compile(model, layout)
             for _ in range(self._streams):
-                requests = _Requests()
-                for _ in range(parts):
-                    inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-                    request = compiled.create_infer_request()
-                    for name, array in inputs.items():
-                        request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
-                    requests.append(_Request(request, inputs, self.outputs))
-                found.put(requests)
+                found.put(_Requests(self._new_request(compiled, shapes) for _ in range(parts)))
         except RuntimeError as error:
             raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
         return found
+
+    def _new_request(self, compiled: Any, shapes: Mapping[str, tuple[int, ...]]) -> _Request:
+        inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+        request = compiled.create_infer_request()
+        for name, array in inputs.items():
+            request.set_tensor(name, import_openvino().Tensor(array, shared_memory=True))
+        return _Request(request, inputs, self.outputs)
 
     def _compile_winograd(self, model: Any, parts: int) -> Any:
         """The model with a thread a stream. Such a model has no file form, so the cache folder is not asked."""

@@ -46,7 +46,8 @@ class RawOutput:
         lines = [f"symmetry {self.symmetry}"]
         numbers = self._numbers()
         if human:
-            numbers = [*numbers[:3], ("whiteScore", *numbers[4][1:]), ("whiteScoreSq", *numbers[5][1:]), *numbers[7:]]
+            shown = (number for number in numbers if number[0] not in ("whiteLead", "varTimeLeft"))
+            numbers = [(name.replace("Selfplay", ""), value, digits) for name, value, digits in shown]
         lines += [f"{name} {value:.{digits}f}" for name, value, digits in numbers]
         lines.append("policy")
         lines += ["".join("    NAN " if np.isnan(x) else f"{x:8.6f} " for x in row) for row in self.policy]
