@@ -39,6 +39,11 @@ class Milestone:
     seconds: float
     at_least: bool
 
+    @property
+    def seconds_text(self) -> str:
+        """`at least 2 h 5 min`."""
+        return f"{'at least ' if self.at_least else ''}{duration(self.seconds)}"
+
 
 @dataclass
 class _Part:
@@ -186,10 +191,10 @@ class RunClock:
             return f"cycle {self.cycle + 1} of {self.cycles}: measuring"
         cost = f", {evaluations:,.0f} evaluations a game" if evaluations else ""
         cycle, run = self.cycle_ends(), self.run_ends()
-        text = f"{rate(speed)} games/s{cost}; cycle {self.cycle + 1} of {self.cycles} ends in {_when(cycle)}, "
+        text = f"{rate(speed)} games/s{cost}; cycle {self.cycle + 1} of {self.cycles} ends in {cycle.seconds_text}, "
         missing = [name for name in self._unknown() if name != "other"]
         unknown = f" ({' and '.join(_DOING[name] for name in missing)} not measured yet)" if missing else ""
-        return f"{text}the run in {_when(run)}{unknown}"
+        return f"{text}the run in {run.seconds_text}{unknown}"
 
     def _until(self, last: int, name: str) -> Milestone:
         """The end of cycle `last` >= the one under way."""
@@ -244,10 +249,6 @@ class RunClock:
 def _waited(event: Mapping[str, Any]) -> float:
     """Seconds that a run waited for the games of a cycle."""
     return number(event, 0.0, "seconds", "generate")
-
-
-def _when(milestone: Milestone) -> str:
-    return f"{'at least ' if milestone.at_least else ''}{duration(milestone.seconds)}"
 
 
 def _recent_mean(values: Sequence[float]) -> float | None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import json_text, write_text
 from tengen.errors import TengenError, refused_value
-from tengen.ratings.elo import Rating, Score, fit
+from tengen.ratings.elo import Rating, Ratings, Score, fit
 from tengen.statistics import Tally
 
 FILE = "ratings.json"
@@ -201,21 +201,24 @@ class RatingBook(_Row):
         pairings = [pairing for event in self.events for pairing in event.pairings if pairing.tally.games]
         if not pairings:
             return self
-        met = [pairing.anchor for pairing in pairings if not pairing.own]
-        anchor = next(name for name in (*_ANCHORS, *met, pairings[0].anchor) if name in (*met, pairings[0].anchor))
+        apart = [pairing for pairing in pairings if not pairing.own]
+        met = [pairing.anchor for pairing in (*apart, pairings[0])]
+        anchor = next(name for name in (*_ANCHORS, *met) if name in met)
         whole = fit([score for pairing in pairings for score in pairing.scores()], anchor)
-        outside = None
-        if met:
-            apart = [score for pairing in pairings if not pairing.own for score in pairing.scores()]
-            outside = fit(apart, anchor, intervals=[event.player for event in self.events])
-        events = []
-        for event in self.events:
-            found = [None if ratings is None else ratings.get(event.player) for ratings in (whole, outside)]
-            elo, seen = (None if rating is None else Standing.of(rating) for rating in found)
-            events.append(event.model_copy(update={"elo": elo, "outside": seen}))
-        players = {rating.player: Standing.of(rating) for rating in whole.players}
+        players, seen = _standings(whole), {}
+        if apart:
+            scores = [score for pairing in apart for score in pairing.scores()]
+            seen = _standings(fit(scores, anchor, intervals=[event.player for event in self.events]))
+        events = [
+            event.model_copy(update={"elo": players.get(event.player), "outside": seen.get(event.player)})
+            for event in self.events
+        ]
         fields = {"anchor": anchor, "events": tuple(events), "players": players, "warnings": whole.warnings}
         return self.model_copy(update=fields)
+
+
+def _standings(ratings: Ratings) -> dict[str, Standing]:
+    return {rating.player: Standing.of(rating) for rating in ratings.players}
 
 
 def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:

@@ -16,7 +16,7 @@ from tengen.runs.report import Board, Tile, read_recipe, write_page
 from tengen.selfplay import curves
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.events import Event, at, games, number, played_here, playing_seconds, timed_games
-from tengen.selfplay.progress import Milestone, RunClock
+from tengen.selfplay.progress import RunClock
 from tengen.selfplay.rating_book import RatingBook
 
 REFRESH = 30
@@ -78,7 +78,7 @@ def write_report(folder: Path, config: SelfPlayConfig, clock: RunClock | None = 
         samples=_samples(folder / "games", events),
         health=curves.health(events),
         speed=curves.throughput(events),
-        milestones=[(one.name, f"in {_until(one)}") for one in clock.milestones()] if clock else [],
+        milestones=[(one.name, f"in {one.seconds_text}") for one in clock.milestones()] if clock else [],
         recipe=read_recipe(folder),
     )
 
@@ -184,10 +184,6 @@ def _spread(events: Sequence[Event], count: int) -> list[Event]:
     """At most `count` events, evenly spread, the first and the last among them."""
     places = np.unique(np.linspace(0, len(events) - 1, min(count, len(events))).round().astype(int))
     return [events[place] for place in places.tolist()]
-
-
-def _until(milestone: Milestone) -> str:
-    return ("at least " if milestone.at_least else "") + duration(milestone.seconds)
 
 
 def _rating_notes(book: RatingBook) -> list[str]:

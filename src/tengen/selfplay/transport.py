@@ -177,15 +177,14 @@ class FolderGames:
 
     def games(self) -> dict[int, GameRecord]:
         with self._lock:
-            for path in sorted(self.folder.glob("games-*.arrow")):
-                if path not in self._read:
-                    try:
-                        shard = Shard(path, int(path.stem.rpartition("-")[2]))
-                    except StoreError:
-                        if self.is_open():
-                            raise
-                        break  # another process has stored the cycle meanwhile
-                    self._read[path] = [shard.row(i) for i in range(len(shard))]
+            for path in sorted(set(self.folder.glob("games-*.arrow")) - self._read.keys()):
+                try:
+                    shard = Shard(path, int(path.stem.rpartition("-")[2]))
+                except StoreError:
+                    if self.is_open():
+                        raise
+                    break  # another process has stored the cycle meanwhile
+                self._read[path] = [shard.row(i) for i in range(len(shard))]
             found = [record for records in self._read.values() for record in records] + self._waiting
         return {number_of(record): record for record in found}
 
