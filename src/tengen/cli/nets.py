@@ -138,7 +138,7 @@ def quantize(
     ] = 256,
 ) -> None:
     """Write an int8 file beside a network, for processors with VNNI or AMX, and print what it costs."""
-    from tengen.evaluators.quantize import MOST_TOP1_LOSS, MOST_VALUE_ERROR
+    from tengen.evaluators.quantize import MAX_TOP1_LOSS, MAX_WINRATE_ERROR
     from tengen.evaluators.quantize import quantize as write_int8
 
     path, cost = write_int8(find_network(name), count=positions)
@@ -148,7 +148,7 @@ def quantize(
     )
     if not cost.fine:
         print(
-            f"That is above the limits ({MOST_TOP1_LOSS:.2%} and {MOST_VALUE_ERROR}): "
+            f"That is above the limits ({MAX_TOP1_LOSS:.2%} and {MAX_WINRATE_ERROR}): "
             "it is used with precision int8 alone"
         )
 

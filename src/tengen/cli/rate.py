@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tengen.ratings.pool import GameSet, Pool
     from tengen.ratings.standings import Standings
 
-_MOST_PAIRS = 60
+_MAX_PAIRS = 60
 
 
 def command(
@@ -157,7 +157,7 @@ def _print(one: Standings, console: Console) -> None:
     if (advantage := one.ratings.first_move) is not None:
         black = f"Black made {one.black.score:.1%} of the points"
         console.print(f"Black's first move is worth {advantage} Elo; {black}\n", highlight=False)
-    if len(one.pairs) <= _MOST_PAIRS:
+    if len(one.pairs) <= _MAX_PAIRS:
         console.print(_pairs(one))
     else:
         console.print(f"{len(one.pairs)} pairings: --json and --report list them")

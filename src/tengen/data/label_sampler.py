@@ -21,7 +21,7 @@ from tengen.errors import StoreError
 
 Places = npt.NDArray[np.int32]
 
-LEAST = 1 / 8192
+MIN_PROBABILITY = 1 / 8192
 """A teacher's moves of a smaller probability are no part of a label."""
 
 

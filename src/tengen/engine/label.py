@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.data.label_sampler import LEAST
+from tengen.data.label_sampler import MIN_PROBABILITY
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
 from tengen.data.sampler import RULE_SETS, komi_shift
 from tengen.data.split import Shuffle, derive
@@ -181,7 +181,7 @@ def _with_labels(record: GameRecord, labels: dict[int, _Label]) -> GameRecord:
     values, scores = (np.full(moves, np.nan, np.float32) for _ in range(2))
     ownership = [b""] * moves
     for ply, label in labels.items():
-        kept = label.policy >= LEAST
+        kept = label.policy >= MIN_PROBABILITY
         share = label.policy[kept] / label.policy[kept].sum()
         count = np.maximum(1, np.round(_UNIT * share)).astype(np.uint32)
         visits[ply] = label.points[kept].astype(np.uint32) | count << 16

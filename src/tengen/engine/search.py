@@ -192,7 +192,7 @@ def set_root(
 
 def plan(native: _native.Search, simulations: int) -> None:
     """Tell a native search how many simulations will follow; 0 or less stands for its `planned_visits`."""
-    native.plan(max(0, min(simulations, _MOST_PLANNED)))
+    native.plan(max(0, min(simulations, _MAX_PLANNED)))
 
 
 def new_inputs(network: BatchEvaluator, rows: int, edge: int) -> InputBatch:
@@ -201,11 +201,11 @@ def new_inputs(network: BatchEvaluator, rows: int, edge: int) -> InputBatch:
     return replace(batch, optimism=np.ones(rows, np.float32)) if network.has_optimism else batch
 
 
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 # A search by playouts alone looks up this often, in seconds.
 _SLICE = 0.02
 _ENDLESS = 1 << 40
-_MOST_PLANNED = (1 << 31) - 1
+_MAX_PLANNED = (1 << 31) - 1
 
 
 class TreeSearch(SearchView):
@@ -229,8 +229,8 @@ class TreeSearch(SearchView):
     ) -> None:
         if batch < 1:
             raise RecipeError(f"a batch of {batch} positions is impossible: give 1 or more")
-        if not 1 <= threads <= MOST_THREADS:
-            raise RecipeError(f"{threads} threads cannot search: give 1 to {MOST_THREADS}")
+        if not 1 <= threads <= MAX_THREADS:
+            raise RecipeError(f"{threads} threads cannot search: give 1 to {MAX_THREADS}")
         self.evaluator = evaluator
         self.params = params or SearchParams()
         super().__init__(_native.Search(self.params.native(), seed))
@@ -238,9 +238,8 @@ class TreeSearch(SearchView):
         self.threads = threads
         self.evaluations = 0  # positions that the evaluator has seen, or playouts, ever
         self._chosen: BatchEvaluator | None = None  # of the board's size
-        self._inputs: InputBatch | None = (
-            None  # without rows until the first step: searches that share batches need none
-        )
+        # Without rows until the first step: searches that share batches need none.
+        self._inputs: InputBatch | None = None
 
     def set_root(
         self,

@@ -17,11 +17,12 @@ from tengen.disk import write_whole
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.file_evaluator import INPUTS
 from tengen.evaluators.network_file import INT8_OF, Card, int8_path, load_onnx, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 
-MOST_TOP1_LOSS, MOST_VALUE_ERROR = 0.005, 0.01
+MAX_TOP1_LOSS, MAX_WINRATE_ERROR = 0.005, 0.01
 """What the quantisation may cost: top-1 accuracy, and the mean error of the winrate, both 0 to 1."""
 _SIZE_PLIES = {19: 200, 13: 100, 9: 40}
 
@@ -46,7 +47,7 @@ class Cost:
 
     @property
     def fine(self) -> bool:
-        return self.top1_loss <= MOST_TOP1_LOSS and self.winrate_error <= MOST_VALUE_ERROR
+        return self.top1_loss <= MAX_TOP1_LOSS and self.winrate_error <= MAX_WINRATE_ERROR
 
 
 def drawn_positions(evaluator: BatchEvaluator, count: int, seed: int = 0) -> list[Game]:
@@ -136,7 +137,7 @@ def _prepared(path: Path) -> onnx.ModelProto:
 
 
 def _feeds(rows: InputBatch) -> dict[str, Any]:
-    return dict(zip(("planes", "scalars", "mask"), rows.arrays, strict=True))
+    return dict(zip(INPUTS, rows.arrays, strict=True))
 
 
 def _heads(model: onnx.ModelProto) -> list[str]:

@@ -193,7 +193,7 @@ class _Likelihood:
         return self.best_with(np.zeros(self._n))
 
     @cached_property
-    def _least(self) -> float:
+    def _best_value(self) -> float:
         return self.value(self.best)
 
     @cached_property
@@ -230,14 +230,14 @@ class _Likelihood:
 
     def bound(self, i: int, side: int) -> float:
         """Where rating i is just not refused at 95%: twice the log likelihood ratio over the noise is 1.96 squared."""
-        best, least, noise = self.best, self._least, self._noise
+        best, best_value, noise = self.best, self._best_value, self._noise
         covariance = self._covariance[:, i - 1]
         along = np.concatenate([[0.0], covariance / covariance[i - 1]])  # how the others follow rating i
 
         def excess(distance: float) -> float:
             """How many standard errors too far; nearly a straight line."""
             there = self.best_with(best + side * distance * along, held=i)
-            return math.sqrt(max(0.0, 2 * (self.value(there) - least) / noise)) - Z95
+            return math.sqrt(max(0.0, 2 * (self.value(there) - best_value) / noise)) - Z95
 
         far = Z95 * math.sqrt(noise * covariance[i - 1])
         while (above := excess(far)) < 0:

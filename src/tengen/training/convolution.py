@@ -52,8 +52,8 @@ def _fits(layer: nn.Conv2d, precision: Literal["f32", "bf16"]) -> bool:
     plain = layer.stride == layer.dilation == (1, 1) and layer.groups == 1 and layer.padding_mode == "zeros"
     keeps = rows == columns and rows in (3, 5) and layer.padding == (rows // 2, rows // 2)
     smaller, larger = sorted((layer.in_channels, layer.out_channels))
-    least, most = MIN_CHANNELS[precision]
-    return plain and keeps and smaller >= least and larger >= most
+    min_smaller, min_larger = MIN_CHANNELS[precision]
+    return plain and keeps and smaller >= min_smaller and larger >= min_larger
 
 
 def _forward(

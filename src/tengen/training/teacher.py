@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tengen.data.batch import Batch, Rows
-from tengen.data.label_sampler import LEAST, TargetMix
+from tengen.data.label_sampler import MIN_PROBABILITY, TargetMix
 from tengen.data.planes import PlaneSet, plane_set
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
@@ -95,8 +95,8 @@ class _Inputs:
 class TeacherTargets:
     """Mixes what a teacher says of the positions of a batch into its targets; see TargetMix.
 
-    As in the labels of a store, moves on stones and of a probability below LEAST have none, whatever the temperature.
-    `stones` are the teacher's planes of the stones. Other illegal moves keep their probability.
+    As in the labels of a store, moves on stones and of a probability below MIN_PROBABILITY have none, whatever the
+    temperature. `stones` are the teacher's planes of the stones. Other illegal moves keep their probability.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class TeacherTargets:
             logits = torch.cat([logits, torch.full_like(logits[:, :1], -torch.inf)], 1)
         allowed = torch.cat([points, torch.ones_like(points[:, :1])], 1)
         said = torch.softmax(logits.masked_fill(~allowed, -torch.inf), 1)
-        said = torch.where(said < LEAST, 0.0, said) ** (1 / mix.temperature)
+        said = torch.where(said < MIN_PROBABILITY, 0.0, said) ** (1 / mix.temperature)
         said = said / said.sum(1, keepdim=True)
         played = torch.zeros_like(said).scatter_(1, batch.policy.clamp(min=0).unsqueeze(1), 1.0)
         policy = (mix.policy * said + (1 - mix.policy) * played) * (batch.policy >= 0).unsqueeze(1)
