@@ -62,16 +62,13 @@ def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
 def _paths(run: RunConfig, folder: RunFolder) -> dict[str, Path]:
     """Where the stores, the teacher and, unless it was taken, the start of a recipe are here; networks of Tengen are
     everywhere."""
-    found = {name: Store.open(Path(name)).path for name in (run.data.store, run.data.validation_store) if name}
+    stores = {name: Store.open(Path(name)).path for name in (run.data.store, run.data.validation_store) if name}
+    networks = {}
     if run.start is not None and noted_origin(run, folder) is None:
-        path = Path(run.start)
-        path = path if path.is_dir() else find_network(run.start)
-        found |= {} if is_shipped(run.start, path) else {run.start: path}
-    teacher = run.data.teacher and run.data.teacher.network
-    if teacher:
-        path = find_network(teacher)
-        found |= {} if is_shipped(teacher, path) else {teacher: path}
-    return found
+        networks[run.start] = path if (path := Path(run.start)).is_dir() else find_network(run.start)
+    if run.data.teacher and (teacher := run.data.teacher.network):
+        networks[teacher] = find_network(teacher)
+    return stores | {name: path for name, path in networks.items() if not is_shipped(name, path)}
 
 
 def _events(changes: list[Change]) -> Iterator[dict[str, float]]:

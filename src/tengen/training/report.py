@@ -7,6 +7,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from tengen.evaluators.network_file import Card
@@ -34,16 +35,10 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
     maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
 
-    def later(axes: Axes) -> None:
-        _shares(axes, validation, *maps)
-
-    def winners(axes: Axes) -> None:
-        _shares(axes, validation, "value_accuracy")
-
-    def teacher(axes: Axes) -> None:
-        _shares(axes, validation, "same_move")
-
     knows_value = bool(judgement.judged.any())
+
+    def shares(title: str, *names: str) -> Markup:
+        return plot(title, "training step", lambda axes: _shares(axes, validation, *names))
 
     return write_page(
         folder / "report.html",
@@ -55,9 +50,9 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
         plots=[
             plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
             plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
-            *([plot("Top-1 of later moves", "training step", later)] if maps else []),
-            *([plot("The teacher's best move", "training step", teacher)] if "same_move" in card.metrics else []),
-            *([plot("Winner predicted", "training step", winners)] if knows_value else []),
+            *([shares("Top-1 of later moves", *maps)] if maps else []),
+            *([shares("The teacher's best move", "same_move")] if "same_move" in card.metrics else []),
+            *([shares("Winner predicted", "value_accuracy")] if knows_value else []),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
             *(

@@ -23,7 +23,6 @@ from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.torch import TorchEvaluator
 from tengen.machine import core_count
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export
@@ -125,21 +124,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         opponents = learns_results(network, training.losses)
         varied: dict[str, Any] = {"any_rules" if teacher is not None else "vary_rules": data.vary_rules}
         train = Sampler(store, **drawn, **varied, targets=move_targets, opponents=opponents, **chosen)
-    every = data.validation_positions == "all"
-    validates = partial(
-        Sampler,
-        judged,
-        splits[1],
-        network.plane_set,
-        symmetries=False,
-        threads=data.threads,
-        validation_fraction=data.validation_fraction,
-        one_per_game=not every,
-        skip_passes=every,
-    )
-    validation = validates()
-    if every and validation.positions > training.validation_games:
-        validation = validates(max_positions=training.validation_games)
+    validation = _validation_sampler(run, judged, splits[1], network.plane_set)
     if teacher is not None:
         teacher.check(board_sizes(store, train.game_rows))
     for games in (train, validation):
@@ -149,6 +134,25 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         options = {"threads": data.threads, "extra": OF_GAMES}
         labels = labels_to_judge_by(judged, splits[1], data.validation_fraction, network.plane_set, **options)
     return Samplers(train, validation, labels)
+
+
+def _validation_sampler(run: RunConfig, store: Store, split: Split, planes: str) -> Sampler:
+    """One position of every game, or with `validation_positions: all` as many of all positions as games may be."""
+    data, limit = run.data, run.training.validation_games
+    every = data.validation_positions == "all"
+    new = partial(
+        Sampler,
+        store,
+        split,
+        planes,
+        symmetries=False,
+        threads=data.threads,
+        validation_fraction=data.validation_fraction,
+        one_per_game=not every,
+        skip_passes=every,
+    )
+    sampler = new()
+    return new(max_positions=limit) if every and sampler.positions > limit else sampler
 
 
 def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None:
@@ -509,9 +513,7 @@ def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
 
 def _validation_seconds(trainer: Trainer[TensorBatch], validation: Sampler) -> float:
     """Seconds per position, over one batch."""
-    evaluator = TorchEvaluator(
-        trainer.average, name="measured", plane_set=validation.plane_set.name, device=str(trainer.device)
-    )
+    evaluator = evaluator_of(trainer, validation)
     positions = min(validation.batch_size, validation.positions)
     start = time.perf_counter()
     measure(evaluator, validation, positions)
