@@ -62,7 +62,7 @@ class PlaneSet(ABC):
         range or a text that is no rank.
         """
         count = len(games)
-        width = (max((game.size for game in games), default=1)) if edge is None else edge
+        width = max((game.size for game in games), default=1) if edge is None else edge
         planes = np.empty((count, len(self.planes), width, width), np.float32)
         scalars = np.empty((count, len(self.scalars)), np.float32)
         mask = np.empty((count, width, width), np.float32)

@@ -52,9 +52,8 @@ def average(files: Sequence[Path], planes: int, scalars: int, target: Path, meta
 
     This is stochastic weight averaging (Izmailov et al. 2018). `planes`, `scalars` and `metadata` as in `export`.
     """
-    modules = [
-        plain(load_module(file)) for file in files
-    ]  # plain: the mean of standardised filters is not standardised
+    # The mean of standardised filters is not standardised, so their convolutions become ordinary ones.
+    modules = [plain(load_module(file)) for file in files]
     states = [module.state_dict() for module in modules]
     for key, value in states[0].items():
         if value.is_floating_point():
