@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import json
 import os
@@ -16,6 +15,7 @@ from typing import get_type_hints
 import pytest
 
 from tengen.cli import app
+from tengen.disk import DISK_FULL
 from tengen.errors import StoreError
 from tengen.runs.interruption import Terminated
 
@@ -250,9 +250,12 @@ def test_an_error_is_one_line_and_debug_shows_more(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("number", DISK_FULL)
+def test_a_full_disk_is_one_line(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def command() -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "store/shard")
+        raise OSError(number, os.strerror(number), "store/shard")
 
     fake_verb(monkeypatch, command)
     assert app.main(["fake"]) == 2

@@ -1,5 +1,6 @@
 """The review of a game: losses against searches made one by one, and what is written."""
 
+import errno
 import json
 import re
 from collections.abc import Iterator
@@ -160,6 +161,28 @@ def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pyte
     assert main(command[:-1]) == 2 and "one: reviewed already" in capsys.readouterr().out
     assert (tmp_path / "out" / "one-review.sgf").stat().st_mtime_ns == stamp
     assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
+
+
+def test_a_full_disk_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_space(path: Path) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded", str(path))
+
+    monkeypatch.setattr("tengen.cli.review.write_whole", no_space)
+    (tmp_path / "two.sgf").write_bytes(RECORD + RECORD)
+    command = [
+        "review",
+        str(tmp_path / "two.sgf"),
+        "--visits",
+        "2",
+        "--net",
+        "zero-7x7",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main(command) == 2
+    assert capsys.readouterr().err.count("the disk is full") == 1
 
 
 def test_names_of_players_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

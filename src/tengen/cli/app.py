@@ -190,8 +190,10 @@ def _report(error: Exception) -> int:
 
 
 def _os_message(error: OSError) -> str:
+    from tengen.disk import DISK_FULL
+
     where = f": {error.filename}" if error.filename else ""
-    if error.errno == errno.ENOSPC:
+    if error.errno in DISK_FULL:
         return f"the disk is full{where}; free some space and run the command again"
     if error.errno in (errno.EEXIST, errno.ENOTDIR):
         return f"a folder is needed, but there is a file{where}; name another folder"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import re
@@ -25,7 +24,7 @@ from rich.table import Table
 from tengen.cli.interruption import report_interruption
 from tengen.cli.nets import find_file, warn_of_boards
 from tengen.data.sources import SourceProblem, Sources, Tree
-from tengen.disk import write_whole
+from tengen.disk import DISK_FULL, write_whole
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
@@ -80,47 +79,47 @@ def command(
             raise TengenError(unknown_name("format", name, FORMATS))
     network = PortableNetwork.of(net, find_file(net)) if cluster else PortableNetwork(net)
     reviews = _Reviews(network, visits, wanted, at_once, threads, device)
-    sources, failed, done = Sources(paths), 0, 0
+    games = _missing(Sources(paths), out, wanted, force, reviews.source)
     with report_interruption(out), new_bar(not quiet and sys.stderr.isatty()) as bar, ExitStack() as stack:
         found: Iterator[tuple[str, Review]]
         if cluster:
             from tengen.cluster import Cluster, Place
 
             joined = stack.enter_context(Cluster(cluster, Place(cpus=threads or 1)))
-            games = _missing(sources, out, wanted, force, reviews.source)
             found = ((item[0], result) for items, result in joined.run(reviews, games) for item in items)
         else:
             stack.callback(reviews.close)
             reviews.open()
             reviews.bar = bar
             reviews.on_size = cache(lambda size: warn_of_boards(net, {size}))
-            games = _missing(sources, out, wanted, force, reviews.source)
             found = ((name, reviews.review(name, text)) for name, text in games)
         out.mkdir(parents=True, exist_ok=True)
-        for name, result in found:
-            if isinstance(result, str):
-                failed += 1
-                print(f"{name}: {result}", file=sys.stderr)
-                continue
-            files, table, problems = result
-            for problem in problems:
-                print(f"{name}: {problem}", file=sys.stderr)
-            try:
-                for form, data in files.items():
-                    with write_whole(_path(out, name, form)) as new:
-                        new.write_bytes(data)
-            except OSError as error:
-                if error.errno == errno.ENOSPC:  # no other game would fit either
-                    raise
-                failed += 1
-                print(f"{name}: {(error.strerror or str(error)).lower()}: {error.filename}", file=sys.stderr)
-                continue
-            done += 1
-            if not quiet:
-                Console().print(table)
-            print(f"{name}: {', '.join(str(_path(out, name, form)) for form in files)}")
-    if failed:
-        raise SgfError(f"{failed} of {failed + done} games could not be reviewed")
+        kept = [_keep(out, name, result, quiet) for name, result in found]
+    if failed := kept.count(False):
+        raise SgfError(f"{failed} of {len(kept)} games could not be reviewed")
+
+
+def _keep(out: Path, name: str, result: Review, quiet: bool) -> bool:
+    """Write the files of a review and print what it says; False where there is none, or its files cannot be written."""
+    if isinstance(result, str):
+        print(f"{name}: {result}", file=sys.stderr)
+        return False
+    files, table, problems = result
+    for problem in problems:
+        print(f"{name}: {problem}", file=sys.stderr)
+    try:
+        for form, data in files.items():
+            with write_whole(_path(out, name, form)) as new:
+                new.write_bytes(data)
+    except OSError as error:
+        if error.errno in DISK_FULL:  # no other game would fit either
+            raise
+        print(f"{name}: {(error.strerror or str(error)).lower()}: {error.filename}", file=sys.stderr)
+        return False
+    if not quiet:
+        Console().print(table)
+    print(f"{name}: {', '.join(str(_path(out, name, form)) for form in files)}")
+    return True
 
 
 def _path(out: Path, name: str, form: str) -> Path:
