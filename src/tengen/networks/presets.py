@@ -70,8 +70,20 @@ def _zero(plane_set: str, blocks: int) -> Fields:
     }
 
 
+def _betago_valid(layers: int) -> Fields:
+    return {
+        **_BETAGO,
+        "convs": (f"{layers} * 3x3x32",),
+        "padding": "valid",
+        "pool": 2,
+        "dropout": 0.25,
+        "policy": {**_FLAT, "hidden": 256, "dropout": 0.5},
+    }
+
+
 _BETAGO: Fields = {"family": "plain", "plane_set": "betago7", "board_size": 19, "init": "xavier"}
 _BAKAGO: Fields = {"plane_set": "bakago39", "board_size": 19}
+_ROLLOUT: Fields = {**_BAKAGO, "family": "plain", "activation": "tanh", "init": "xavier"}
 _DARKFOREST: Fields = {"family": "plain", "plane_set": "darkforest25", "board_size": 19, "batch_norm": "after"}
 _DEEPGO: Fields = {
     "family": "plain",
@@ -94,22 +106,7 @@ _PLAN_B: Fields = {
 PRESETS: dict[str, Fields] = {
     # Pumperla's BetaGo; the small and the large one pad their boards. Its network of three layers has no published
     # widths: a third convolution like the two.
-    "betago-2": {
-        **_BETAGO,
-        "convs": ("2 * 3x3x32",),
-        "padding": "valid",
-        "pool": 2,
-        "dropout": 0.25,
-        "policy": {**_FLAT, "hidden": 256, "dropout": 0.5},
-    },
-    "betago-3": {
-        **_BETAGO,
-        "convs": ("3 * 3x3x32",),
-        "padding": "valid",
-        "pool": 2,
-        "dropout": 0.25,
-        "policy": {**_FLAT, "hidden": 256, "dropout": 0.5},
-    },
+    **{f"betago-{layers}": _betago_valid(layers) for layers in (2, 3)},
     "betago-small": {**_BETAGO, "convs": ("7x7x48", "3 * 5x5x32"), "policy": {**_FLAT, "hidden": 512}},
     "betago-large": {
         **_BETAGO,
@@ -150,32 +147,15 @@ PRESETS: dict[str, Fields] = {
     "bakago-v3": {**_BAKAGO, "family": "preact", "policy": _FLAT},
     "bakago-v3-32": {**_BAKAGO, "family": "preact", "filters": 32, "policy": _FLAT},
     "bakago-v3-3k": {**_BAKAGO, "family": "preact", "policy": {**_FLAT, "hidden": 3000}},
-    "bakago-rollout-1": {
-        **_BAKAGO,
-        "family": "plain",
-        "convs": ("3x3x32",),
-        "activation": "tanh",
-        "policy": _FLAT,
-        "init": "xavier",
-    },
-    "bakago-rollout-1-96": {
-        **_BAKAGO,
-        "family": "plain",
-        "convs": ("3x3x96",),
-        "activation": "tanh",
-        "policy": _FLAT,
-        "init": "xavier",
-    },
+    "bakago-rollout-1": {**_ROLLOUT, "convs": ("3x3x32",), "policy": _FLAT},
+    "bakago-rollout-1-96": {**_ROLLOUT, "convs": ("3x3x96",), "policy": _FLAT},
     # Its widths are not published.
     "bakago-rollout-2": {
-        **_BAKAGO,
-        "family": "plain",
+        **_ROLLOUT,
         "convs": ("2 * 3x3x32",),
-        "activation": "tanh",
         "batch_norm": "after",
         "dropout": 0.25,
         "policy": {**_FLAT, "hidden": 256},
-        "init": "xavier",
     },
     "plan-b": _PLAN_B,
     "plan-b-1": {**_PLAN_B, "policy": {**_PLAN_B["policy"], "maps": 1}},
