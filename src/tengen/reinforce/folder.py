@@ -34,12 +34,12 @@ class PolicyGradientFolder(RunFolder):
     def __init__(self, path: Path, name: str) -> None:
         super().__init__(path, "policy-gradient")
         self.result = self.network(name)
-        self.parent = self.self_after(0)
+        self.parent = self.member(0)
         self.ratings = path / "ratings.json"
         self._checkpoint = path / "checkpoint.pt"
         self._before = path / "checkpoint-before.pt"
 
-    def self_after(self, updates: int) -> Path:
+    def member(self, updates: int) -> Path:
         """The member of the pool after so many updates."""
         return self.path / "pool" / f"{updates:05d}.onnx"
 

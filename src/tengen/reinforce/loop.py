@@ -181,7 +181,7 @@ class _Run:
 
     def _join_pool(self) -> None:
         """Put the current policy into the pool when its time has come."""
-        path = self.files.self_after(self.learner.updates)
+        path = self.files.member(self.learner.updates)
         if self.learner.updates % self.config.pool.every == 0 and not path.exists():
             export(self.learner.playing(), *self._widths(), path, self._card({}).metadata())
 
@@ -200,7 +200,7 @@ class _Run:
         """The evaluator of a member of the pool; the last few that were asked for stay in memory."""
         found = self._opponents.pop(number, None)
         if found is None:
-            path = self.files.self_after(number)
+            path = self.files.member(number)
             if len(self._opponents) >= 8:
                 self._opponents.pop(next(iter(self._opponents)))
             found = module_evaluator(load_module(path), path.stem, read_card(path).plane_set, self.config)
