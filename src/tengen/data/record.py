@@ -94,7 +94,6 @@ class GameRecord:
     """Weight of the game's positions in training; None is 1."""
     surprises: npt.NDArray[np.float32] | None = None
     """Self-play, [n]: Kullback-Leibler divergence of the visits from the raw policy in nats; NaN where unknown."""
-
     root_scores: npt.NDArray[np.float32] | None = None
     """Labels, [n]: the teacher's score before each move, points for the side to move; NaN where unknown."""
     root_ownership: tuple[bytes, ...] | None = None

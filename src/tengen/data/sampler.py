@@ -170,7 +170,6 @@ class Sampler:
             equal parts of the game. They are the same in all epochs.
         max_positions: Use so many positions, of as few games as possible, in the same order by hash.
         skip_passes: Leave out positions whose next move is a pass.
-
         opponents: Of a game that an import has kept for one of its players (`GameRecord.player`), use the positions in
             which the opponent moves too, without a policy: a value learned where one player moves alone would take the
             results of that player for those of the side to move. Without it such positions are left out.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -168,16 +169,12 @@ def _samples(path: Path, events: Sequence[Event]) -> list[Board]:
 
 def first_row(store: Store, cycle: int) -> int:
     """The first row of a cycle in a run's store, sorted by its sources `cycle/game`; the store's length without one."""
-    low, high = 0, len(store)
-    while low < high:
-        middle = (low + high) // 2
-        shard, row = store.locate(middle)
-        source = str(store.shards[shard].batch.column("source")[row].as_py())
-        if int(source.split("/")[0]) < cycle:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+
+    def cycle_of(place: int) -> int:
+        shard, row = store.locate(place)
+        return int(str(store.shards[shard].batch.column("source")[row].as_py()).split("/")[0])
+
+    return bisect_left(range(len(store)), cycle, key=cycle_of)
 
 
 def _spread(events: Sequence[Event], count: int) -> list[Event]:
