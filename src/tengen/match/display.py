@@ -17,6 +17,7 @@ from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Progress
 from tengen.match.summary import game_line, games_of, pairing_line, tally
 from tengen.runs.progress import Eta, LiveDisplay
+from tengen.statistics import Tally
 
 _QUIET_SECONDS = 60.0  # between two lines where there is no terminal
 
@@ -67,9 +68,7 @@ class Display(LiveDisplay):
         table = Table(box=None, pad_edge=False)
         for heading in ("player", "games", "points", "score", "95%"):
             table.add_column(heading, justify="left" if heading == "player" else "right")
-        names = [spec.name for spec in self._settings.players]
-        tallies = {name: tally(games_of(self._outcomes, name), name) for name in names}
-        for name, whole in sorted(tallies.items(), key=lambda item: -item[1].score):
+        for name, whole in self._tallies():
             low, high = (f"{end:.1%}" for end in whole.interval())
             table.add_row(Text(name), str(whole.games), f"{whole.points:g}", f"{whole.score:.1%}", f"{low} to {high}")
         return table
@@ -83,12 +82,15 @@ class Display(LiveDisplay):
 
     def _standing(self) -> str:
         if len(self._settings.pairings) > 1:
-            names = [spec.name for spec in self._settings.players]
-            shares = {name: tally(games_of(self._outcomes, name), name).score for name in names}
-            return ", ".join(f"{name} {shares[name]:.1%}" for name in sorted(names, key=lambda name: -shares[name]))
+            return ", ".join(f"{name} {whole.score:.1%}" for name, whole in self._tallies())
         a, b = self._settings.pairings[0]
         line = pairing_line(a, b, tally(self._outcomes, a))
         return f"{line}\n{self._test}" if self._test else line
+
+    def _tallies(self) -> list[tuple[str, Tally]]:
+        """Of all players, the best first."""
+        tallies = {spec.name: tally(games_of(self._outcomes, spec.name), spec.name) for spec in self._settings.players}
+        return sorted(tallies.items(), key=lambda item: -item[1].score)
 
     def _who(self) -> str:
         names = [spec.name for spec in self._settings.players]
