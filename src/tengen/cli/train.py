@@ -19,6 +19,7 @@ from tengen.runs.folder import RunFolder
 from tengen.training.config import LinearRun, RunConfig
 
 if TYPE_CHECKING:
+    from tengen.networks import NetConfig
     from tengen.training.batches import TensorBatch
     from tengen.training.start import Start
     from tengen.training.trainer import Trainer
@@ -84,17 +85,11 @@ def command(
         run = with_network(run, RunFolder(folder, kind))
     config = network_fields(run.network)
     _import(games, players, folder / _GAMES, quiet)
+    _train_network(run, config, folder, cluster, quiet)
+
+
+def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str, quiet: bool) -> None:
     console = Console(stderr=True)
-    if cluster:
-        from tengen.cluster import Cluster
-        from tengen.training.cluster import place_of, train_on
-
-        with Cluster(cluster, place_of(run)) as joined, report_interruption(folder):
-            path = train_on(joined, run, folder, show_progress=not quiet)
-        console.print(f"network: {path}\nreport: {folder / 'report.html'}", markup=False)
-        return
-
-    from tengen.training.supervised import train
 
     def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
         console.print(f"run {folder}: {config}", markup=False)
@@ -104,8 +99,17 @@ def command(
         if begun is not None:
             console.print(str(begun), markup=False)
 
-    with report_interruption(folder):
-        path = train(run, folder, show_progress=not quiet, on_start=describe)
+    if cluster:
+        from tengen.cluster import Cluster
+        from tengen.training.cluster import place_of, train_on
+
+        with Cluster(cluster, place_of(run)) as joined, report_interruption(folder):
+            path = train_on(joined, run, folder, show_progress=not quiet)
+    else:
+        from tengen.training.supervised import train
+
+        with report_interruption(folder):
+            path = train(run, folder, show_progress=not quiet, on_start=describe)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}", markup=False)
 
 

@@ -253,11 +253,7 @@ def train(
         checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
         step = saved["step"] if saved else 0
         if saved is not None:
-            before, now = saved["identity"], _identity(run, samplers)
-            before["training"].setdefault("ema", run.training.ema if saved["average"] else 0.0)
-            _add_new_settings(before, now)
-            check_same(out, before, now, _MAY_CHANGE)
-            _check_steps(out, step, run)
+            _check_resumes(out, saved, run, samplers)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
         games = _games_learnt(run, samplers.train, origin)
@@ -277,6 +273,15 @@ def train(
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
             return _finish(trainer, run, network, samplers, folder, events, learned, games)
+
+
+def _check_resumes(out: Path, saved: dict[str, Any], run: RunConfig, samplers: Samplers) -> None:
+    """Raise RecipeError where a run cannot go on from a checkpoint: it is of another run, or of more steps."""
+    before, now = saved["identity"], _identity(run, samplers)
+    before["training"].setdefault("ema", run.training.ema if saved["average"] else 0.0)
+    _add_new_settings(before, now)
+    check_same(out, before, now, _MAY_CHANGE)
+    _check_steps(out, saved["step"], run)
 
 
 def _figures(network: NetConfig, validation: Sampler) -> list[str]:
