@@ -10,14 +10,15 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 from tengen.cli.recipes import about  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.engine import SearchParams  # noqa: E402
-from tengen.networks import build  # noqa: E402
+from tengen.networks import NetOutput, build  # noqa: E402
 from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
 from tengen.networks.registry import parameter_count  # noqa: E402
 from tengen.recipes import load_recipe, recipe_names  # noqa: E402
 from tengen.recipes.loader import network_fields  # noqa: E402
 from tengen.review.game import positions_of  # noqa: E402
 from tengen.sgf.tree import read_tree  # noqa: E402
-from tengen.training.losses import check_losses  # noqa: E402
+from tengen.training.batches import TensorBatch  # noqa: E402
+from tengen.training.losses import WeightedLosses, check_losses  # noqa: E402
 from tengen.training.optimizers import OPTIMIZERS, make_optimizer  # noqa: E402
 
 RECORD = Path(__file__).parents[1] / "data" / "fox-komi-750.sgf"
@@ -65,6 +66,25 @@ def test_what_a_published_recipe_calls_minutes_takes_minutes(name: str) -> None:
     assert run.hours and steps and short.steps
     share = short.steps * short.batch_size / (steps * run.training.batch_size)
     assert 60 * run.hours * share < 20
+
+
+@pytest.mark.parametrize("name", ["a0.small", "a0.8.66", "a0.20.256", "mobile.small", "a0.small.conv", "mobile.40"])
+def test_the_value_of_a_mobile_recipe_has_the_weight_of_the_paper(name: str) -> None:
+    """1, of the squared error or the cross-entropy of values in 0..1, which the paper's sigmoid gives."""
+    training = load_recipe(name).training
+    logit, value = torch.tensor([[0.3], [-1.2], [2.0]]), torch.tensor([1.0, -1.0, -1.0])
+    nothing = torch.zeros(3)
+    batch = TensorBatch(
+        planes=nothing, scalars=nothing, mask=nothing, policy=torch.tensor([0, 1, 2]), value=value,
+        score=nothing, ownership=nothing, weight=torch.ones(3),
+    )  # fmt: skip
+    output = NetOutput(torch.zeros(3, 361), logit)
+    whole, parts = WeightedLosses(training.losses, training.value_loss)(output, batch)
+    chance, won = torch.sigmoid(logit.squeeze(1)), (1 + value) / 2
+    squared = (chance - won).square().mean()
+    crossed = -(won * chance.log() + (1 - won) * (1 - chance).log()).mean()
+    expected = crossed if training.value_loss == "bce" else squared
+    assert float(whole - parts["policy"]) == pytest.approx(float(expected), rel=1e-5)
 
 
 def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
