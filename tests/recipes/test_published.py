@@ -16,6 +16,7 @@ from tengen.networks.registry import parameter_count  # noqa: E402
 from tengen.recipes import load_recipe, recipe_names  # noqa: E402
 from tengen.recipes.loader import network_fields  # noqa: E402
 from tengen.review.game import positions_of  # noqa: E402
+from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
 from tengen.sgf.tree import read_tree  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.losses import WeightedLosses, check_losses  # noqa: E402
@@ -85,6 +86,25 @@ def test_the_value_of_a_mobile_recipe_has_the_weight_of_the_paper(name: str) -> 
     crossed = -(won * chance.log() + (1 - won) * (1 - chance).log()).mean()
     expected = crossed if training.value_loss == "bce" else squared
     assert float(whole - parts["policy"]) == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_the_published_7x7_system_steps_by_plain_momentum_and_shrinks_all_weights() -> None:
+    """mu = 0.9 without Nesterov's look ahead, and the gradient of 1e-3 / 2 * |w|^2 of dense layers and biases too."""
+    torch.manual_seed(0)
+    run = load_recipe("cody-7x7", model=SelfPlayConfig)
+    network = build(network_fields({**run.network, "channels": 4, "hidden": 4}), 3, 0)
+    optimizer = make_optimizer(network, run.learn.optimizer)
+    for name, weights in network.named_parameters():
+        before = weights.detach().clone()
+        moved = torch.zeros_like(before)
+        for _ in range(2):
+            for each in network.parameters():
+                each.grad = torch.ones_like(each) if each is weights else torch.zeros_like(each)
+            moved = 0.9 * moved + 1 + 1e-3 * before
+            before = before - 0.2 * moved
+            optimizer.step()
+        torch.testing.assert_close(weights.detach(), before, rtol=1e-5, atol=1e-6, msg=name)
+        optimizer.state.clear()
 
 
 def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
