@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from torch import nn  # noqa: E402
 
 from tengen.errors import RecipeError  # noqa: E402
+from tengen.networks import build, parse_config  # noqa: E402
 from tengen.training.config import OptimizerConfig  # noqa: E402
 from tengen.training.optimizers import (  # noqa: E402
     OPTIMIZERS,
@@ -184,6 +185,28 @@ def test_weight_decay_takes_the_parameters_that_it_is_for(name: str, decayed: st
     assert {key for key in before if not torch.equal(before[key], after[key])} == names
     for key in names:
         torch.testing.assert_close(after[key].detach(), before[key] * 0.95)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"family": "plain", "convs": ["3x3x4"], "activation": "prelu", "board_size": 5,
+         "policy": {"kind": "conv", "bias": "point"}, "value": {"kind": "dense", "hidden": 3}},
+        {"family": "residual", "size": "b2c32"},
+        {"family": "cody7x7", "channels": 4, "hidden": 4},
+    ],
+)  # fmt: skip
+def test_slopes_gains_shifts_and_biases_are_no_kernels(fields: dict[str, Any]) -> None:
+    network = build(parse_config(fields), 3, 2)
+    for parameter in network.parameters():
+        parameter.data.add_(0.1)  # some begin at 0, which cannot decay
+        parameter.grad = torch.zeros_like(parameter)
+    before = {key: value.detach().clone() for key, value in network.named_parameters()}
+    make_optimizer(network, OptimizerConfig(name="sgd", lr=0.1, weight_decay=0.5, decayed="kernels")).step()
+    moved = {key for key, value in network.named_parameters() if not torch.equal(before[key], value)}
+    layers = dict(network.named_modules())
+    kernels = {key for key in before if key.endswith(".weight") and not isinstance(layers[key[:-7]], nn.BatchNorm2d)}
+    assert moved == kernels
 
 
 def test_options_reach_the_optimizer_or_are_refused() -> None:

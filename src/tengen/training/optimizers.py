@@ -121,8 +121,9 @@ def orthogonalize(matrices: Tensor, iterations: int = 5) -> Tensor:
 def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list[dict[str, Any]]:
     """Convolution filters with weight decay, then all other parameters, those that decay apart from the rest."""
     matrices, rest = split_parameters(network)
-    kernels = config.decayed == "kernels"
-    decayed = [p for p in rest if config.decayed == "all" or (kernels and p.ndim >= 2)]
+    # Not by their shape: the slopes, gains and shifts of channels and the biases of points have several axes too.
+    kernels = {id(layer.weight) for layer in network.modules() if isinstance(layer, nn.Conv2d | nn.Linear)}
+    decayed = [p for p in rest if config.decayed == "all" or (config.decayed == "kernels" and id(p) in kernels)]
     inside = {id(p) for p in decayed}
     groups = [
         {"params": matrices, "lr": config.lr, "weight_decay": config.weight_decay},
