@@ -378,7 +378,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         }
         with _COMPILING:
             self._operations.append(use_winograd(model, self._kernels, self.precision))  # type: ignore[arg-type]
-            return self._core.compile_model(model, "CPU", {**self._options, **options})
+            return self._compiled(model, {**self._options, **options})
 
     def _compile(self, model: Any, layout: Layout) -> Any:
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
@@ -388,9 +388,19 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
         with _COMPILING, _sole_user(options.get("CACHE_DIR", "")):
             try:
-                return self._core.compile_model(model, self._target, options)
+                return self._compiled(model, options)
             except RuntimeError:
-                return self._core.compile_model(model, self._target, {**options, "CACHE_DIR": ""})
+                return self._compiled(model, {**options, "CACHE_DIR": ""})
+
+    def _compiled(self, model: Any, options: Mapping[str, Any]) -> Any:
+        """OpenVINO joins small layers into generated code, and fails where it has none: for Mish between two dense
+        layers (2026.4), in batches of 3 to 15."""
+        try:
+            return self._core.compile_model(model, self._target, options)
+        except RuntimeError as error:
+            if "snippets" not in str(error):
+                raise
+            return self._core.compile_model(model, self._target, {**options, "SNIPPETS_MODE": "DISABLE"})
 
 
 @contextmanager
