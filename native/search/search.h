@@ -285,7 +285,7 @@ class Search {
     MoveSet allowed_;    // of these the ones to be searched: passes by rule, a move for all that are symmetric
     std::vector<MoveRestriction> restrictions_;
     int restricted_depth_ = 0;  // positions from this depth on are free
-    bool has_score_ = true, has_pass_ = true, has_moments_ = false;
+    bool has_score_ = true, has_pass_ = true, has_moments_ = false, has_errors_ = false;
     std::optional<RootEvaluation> root_evaluation_;
     float added_komi_ = 0;                // of playouts
     float score_center_ = 0;              // for Black, of dynamic_score_utility

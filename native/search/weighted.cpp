@@ -36,6 +36,7 @@ void Search::set_own(Node& node, const LeafResults& row) {
     stats.value_error = first(row.value_error, -1);
     stats.score_error = first(row.score_error, -1);
     has_moments_ = !row.score_stdev.empty();
+    has_errors_ = !row.value_error.empty();
 }
 
 // A finished game. A score in whole points is one of two half points, as komi would decide.
@@ -50,7 +51,9 @@ void Search::set_own(Node& node, const Simulation& sim) {
 }
 
 float Search::own_weight(const Node& node, const ScoreUtility& utility) const {
-    return node.counted ? ScoreUtility::end_weight(params_) : utility.weight(node.stats());
+    // Where all evaluations count alike a finished game is one of them.
+    if (node.counted) return has_errors_ ? ScoreUtility::end_weight(params_) : 1;
+    return utility.weight(node.stats());
 }
 
 // One more visit that counts as the node's own evaluation.

@@ -31,7 +31,7 @@ class ScoreUtility {
     // uncertainty / (error ^ uncertainty_exponent + uncertainty / uncertainty_max_weight), `error` the expected
     // short-term error of the utility; 1 where the network does not predict it or `uncertainty` is 0.
     float weight(const NodeStats& evaluation) const;
-    // Of a finished game.
+    // Of a finished game, where the network predicts errors.
     static float end_weight(const SearchParams& params) {
         return params.uncertainty > 0 ? params.uncertainty_max_weight : 1;
     }

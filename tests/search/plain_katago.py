@@ -116,12 +116,11 @@ class PlainKatago(PlainPuct):
 
     def _own_weight(self, node: KatagoNode) -> float:
         p = self._params
-        if p.uncertainty == 0:
+        if p.uncertainty == 0 or self.root.errors is None:  # the network predicts no errors
             return 1
         if node.game.is_over:
             return p.uncertainty_max_weight
-        if node.errors is None:
-            return 1
+        assert node.errors is not None
         center = self._center if node.game.to_play == self.root.game.to_play else -self._center
 
         def slope(middle: float, scale: float) -> float:

@@ -14,7 +14,7 @@ from plain_puct import PlainPuct, mean_over_symmetries
 
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import Evaluation, InputBatch, load_evaluator
+from tengen.evaluators import Evaluation, Evaluator, InputBatch, load_evaluator
 from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
 
@@ -64,8 +64,11 @@ def opened(size: int, seed: int) -> Game:
     return game
 
 
-def assert_like_twin(game: Game, params: SearchParams, visits: int, batch: int = 1) -> None:
-    twin = PlainKatago(game, WideNoise(), params, batch)
+def assert_like_twin(
+    game: Game, params: SearchParams, visits: int, batch: int = 1, evaluator: Evaluator | None = None
+) -> None:
+    evaluator = evaluator or WideNoise()
+    twin = PlainKatago(game, evaluator, params, batch)
     twin.run(visits)
     search = TreeSearch(WideNoise(), params, batch)
     search.set_root(game)
@@ -101,6 +104,19 @@ def lower_bound(child: object, params: SearchParams) -> float:
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_alone_searches_as_its_twin(part: str) -> None:
     assert_like_twin(opened(5, 1), SearchParams(**PLAIN, **PARTS[part]), 120)
+def test_a_finished_game_counts_as_an_evaluation_where_errors_are_not_predicted() -> None:
+    """KataGo gives it uncertaintyMaxWeight only with a network that predicts short-term errors."""
+
+    class WithoutErrors(WideNoise):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            return replace(super().infer(batch), value_error=None, score_error=None)
+
+    game = opened(5, 1)
+    game.limit_moves(len(game.moves) + 4)
+    assert_like_twin(game, SearchParams(**PLAIN, **PARTS["uncertainty"]), 600)
+    assert_like_twin(game, SearchParams(**PLAIN, **PARTS["uncertainty"]), 600, evaluator=WithoutErrors())
+
+
 
 
 def test_a_bias_does_not_change_what_a_finished_game_is_worth() -> None:
