@@ -92,15 +92,15 @@ void Search::recompute(Node& node, std::size_t depth) {
         weighted_.push_back({edge_weight(edge.visits, below), -below.mean.utility, std::max(prior, 1e-30f), &below});
         whole += weighted_.back().weight;
     }
-    if (params_.noise_pruning > 0) prune_noise(weighted_, params_.noise_pruning);
+    // Not summed again below, so that rounding does not add up: a weight may be compared with whole visits.
+    const float weights = params_.noise_pruning > 0 ? prune_noise(weighted_, params_.noise_pruning) : whole;
     favor_good_moves(weighted_, params_.value_weight_exponent);
 
     Moments sum;
-    float weights = 0, squares = 0;
+    float squares = 0;
     for (const WeightedMove& move : weighted_) {
         const float part = move.weight / move.stats->weight;
         sum.add(-move.stats->mean, move.weight);
-        weights += move.weight;
         squares += part * part * move.stats->weight_square;
     }
 
