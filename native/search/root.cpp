@@ -131,6 +131,7 @@ std::vector<float> ending_bonus(const Game& game, std::span<const float> ownersh
     const bool area = game.rules().scoring == Scoring::area;
     std::vector<float> bonus(board.points() + 1);
     if (!area) bonus[board.pass()] = -points * 2 / 3;
+    if (area && game.button_left()) bonus[board.pass()] = -points / 2;  // dame first
     if (board.ko() != kNoPoint) return bonus;
     const PointSet alive = pass_alive(board, player, game.rules().suicide).area();
     board.empty_points().for_each([&](Point p) {

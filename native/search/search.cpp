@@ -337,7 +337,7 @@ std::vector<RootMove> Search::root_moves() const {
     const EdgeStats& root = tree_.root();
     if (!root.node || !root.node->ready) return moves;
     const bool weighted = params_.is_weighted() && root.visits;
-    const std::vector<float> play = weighted ? play_weights() : std::vector<float>();
+    const std::vector<float> play = weighted ? play_weights(at_root()) : std::vector<float>();
     for (int i = 0; i < root.node->move_count; ++i) {
         const MovePrior move = root.node->moves()[i];
         if (!allowed_.test(move.point)) continue;
@@ -424,11 +424,14 @@ std::vector<LineMove> Search::line(Point first, int length) const {
     const Node* node = tree_.root().node;
     while (node && static_cast<int>(moves.size()) < length) {
         int best = -1;
-        for (int i = 0; i < node->edge_count; ++i) {
-            const std::uint32_t visits = node->edges[i].visits;
-            const bool fits = !moves.empty() || node->moves()[i].point == first;
-            if (fits && visits && (best < 0 || visits > node->edges[best].visits)) best = i;
-        }
+        if (params_.is_weighted() && !moves.empty())
+            best = played_edge(*node);
+        else
+            for (int i = 0; i < node->edge_count; ++i) {
+                const std::uint32_t visits = node->edges[i].visits;
+                const bool fits = !moves.empty() || node->moves()[i].point == first;
+                if (fits && visits && (best < 0 || visits > node->edges[best].visits)) best = i;
+            }
         if (best < 0) break;
         moves.push_back({node->moves()[best].point, node->edges[best].visits});
         node = node->edges[best].node;

@@ -242,7 +242,8 @@ class Search {
     void prepare_bonus();
     void update_bonus(int edge);
     RootMove weighted_move(Point point, float prior, const EdgeStats& edge, float bonus) const;
-    std::vector<float> play_weights() const;
+    std::vector<float> play_weights(const SelectionContext& at) const;
+    int played_edge(const Node& node) const;
 
     // run.cpp
     void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);

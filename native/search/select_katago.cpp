@@ -165,35 +165,41 @@ int select_puct_katago(const SelectionContext& at, const SearchParams& params) {
     return best;
 }
 
-std::vector<float> katago_selection_weights(const SelectionContext& root, const SearchParams& params) {
-    const Node& node = root.node;
-    std::vector<float> weights(node.move_count, 0.0f);
-    // The most visited move, less one visit's weight because the last may count too much, and with a little prior.
+int katago_best_explored(const SelectionContext& at) {
+    const Node& node = at.node;
     int best = -1;
     float most = 0;
     for (int i = 0; i < node.edge_count; ++i) {
-        if (root.prior(i) < 0 || !is_visited(node.edges[i])) continue;
+        if (at.prior(i) < 0 || !is_visited(node.edges[i])) continue;
         const auto visits = static_cast<float>(node.edges[i].visits);
-        weights[i] = weight_of(node.edges[i]);
-        const float merit = weights[i] * std::max(visits - 1, 0.0f) / std::max(visits, 1.0f) + 2 * root.prior(i);
+        const float merit =
+            weight_of(node.edges[i]) * std::max(visits - 1, 0.0f) / std::max(visits, 1.0f) + 2 * at.prior(i);
         if (best < 0 || merit > most) best = i, most = merit;
     }
-    if (best < 0) return weights;
+    return best;
+}
+
+std::vector<float> katago_selection_weights(const SelectionContext& at, const SearchParams& params) {
+    const Node& node = at.node;
+    std::vector<float> weights(node.move_count, 0.0f);
+    for (int i = 0; i < node.edge_count; ++i)
+        if (at.prior(i) >= 0 && is_visited(node.edges[i])) weights[i] = weight_of(node.edges[i]);
+    const int best = katago_best_explored(at);
+    if (best < 0 || !at.root_priors) return weights;
     // All others keep the weight that they would be given now, rounded up.
-    const KatagoPuct puct(root, params);
-    const auto utility = [&](int i) { return -node.edges[i].node->stats().mean.utility + bonus_of(root, i); };
-    const float bar = puct.score(root.prior(best), weights[best], utility(best));
+    const KatagoPuct puct(at, params);
+    const auto utility = [&](int i) { return -node.edges[i].node->stats().mean.utility + bonus_of(at, i); };
+    const float bar = puct.score(at.prior(best), weights[best], utility(best));
     for (int i = 0; i < node.edge_count; ++i)
         if (i != best && weights[i] > 0)
-            weights[i] = std::ceil(std::min(weights[i], puct.weight_for(bar, root.prior(i), utility(i))));
+            weights[i] = std::ceil(std::min(weights[i], puct.weight_for(bar, at.prior(i), utility(i))));
     return weights;
 }
 
-void favor_lower_bound(std::vector<float>& weights, std::span<const Bound> bounds, float share) {
-    const float largest = weights.empty() ? 0 : *std::ranges::max_element(weights);
+void favor_lower_bound(std::vector<float>& weights, std::span<const Bound> bounds, float least) {
     int best = -1;
     for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (weights[i] > 0 && weights[i] >= share * largest && (best < 0 || bounds[i].lower > bounds[best].lower))
+        if (weights[i] > 0 && weights[i] >= least && (best < 0 || bounds[i].lower > bounds[best].lower))
             best = static_cast<int>(i);
     if (best < 0) return;
     float needed = weights[best];

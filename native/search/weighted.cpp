@@ -236,19 +236,27 @@ RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, 
             .lead = known(has_score_, mean.lead)};
 }
 
-// The weights by which moves of the root are played, by edge.
-std::vector<float> Search::play_weights() const {
-    std::vector<float> weights = katago_selection_weights(at_root(), params_);
-    if (!params_.lcb) return weights;
+// The weights by which the moves of a node are played, by edge.
+std::vector<float> Search::play_weights(const SelectionContext& at) const {
+    std::vector<float> weights = katago_selection_weights(at, params_);
+    const int explored = katago_best_explored(at);
+    if (!params_.lcb || explored < 0) return weights;
     std::vector<Bound> bounds;
-    const Node& root = *tree_.root().node;
-    for (int i = 0; i < root.edge_count; ++i) {
-        const EdgeStats& edge = root.edges[i];
-        const float bonus = root_bonus_.empty() ? 0 : root_bonus_[i];
+    for (int i = 0; i < at.node.edge_count; ++i) {
+        const EdgeStats& edge = at.node.edges[i];
+        const float bonus = at.root_bonus ? at.root_bonus[i] : 0;
         bounds.push_back(weighted_lower_bound(edge.visits, edge.node ? &edge.node->stats() : nullptr, bonus, params_));
     }
-    favor_lower_bound(weights, bounds, params_.lcb_share);
+    favor_lower_bound(weights, bounds, params_.lcb_share * weights[explored]);
     return weights;
+}
+
+// The move that would be played at a node below the root; -1 where none was visited.
+int Search::played_edge(const Node& node) const {
+    const std::vector<float> weights =
+        play_weights({.node = node, .self = tree_.root(), .root_priors = nullptr, .may_expand = false});
+    const auto best = std::ranges::max_element(weights);
+    return best == weights.end() || *best <= 0 ? -1 : static_cast<int>(best - weights.begin());
 }
 
 }  // namespace tengen

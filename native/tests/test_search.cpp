@@ -7,7 +7,9 @@
 #include <set>
 
 #include "search/leaf.h"
+#include "search/root.h"
 #include "search/select.h"
+#include "search/select_katago.h"
 #include "tests/check.h"
 
 using namespace tengen;
@@ -151,6 +153,28 @@ TEST(search_choice_by_lower_bound_among_well_visited_moves) {
     params.lcb_share = 0.1f;
     CHECK_EQ(choose_move(moves, params, random), 3);
     CHECK_EQ(choose_move(std::vector<RootMove>{{4, 0, 0, 0, 0, -1, 0.1f}}, params, random), kNoPoint);
+}
+
+TEST(search_bound_raises_among_moves_of_enough_weight) {
+    const std::vector<Bound> bounds{{0.1f, 0.1f}, {0.3f, 0.2f}, {0.2f, 0.3f}};
+    std::vector<float> weights{10, 2, 1};
+    favor_lower_bound(weights, bounds, 1.5f);
+    CHECK(std::abs(weights[1] - 10 * (0.3f / 0.14f) * (0.3f / 0.14f)) < 1e-3);
+    CHECK_EQ(weights[0], 10.0f);
+    weights = {10, 1, 2};
+    favor_lower_bound(weights, bounds, 1.5f);  // the move of the best bound has too little and changes nothing
+    CHECK_EQ(weights[1], 1.0f);
+    CHECK(weights[2] > 10);
+}
+
+TEST(search_bonus_of_the_end_by_rules) {
+    const std::vector<float> ownership(25, 1.0f);
+    const auto of_pass = [&](const char* rules) {
+        return ending_bonus(Game(5, Rules::parse(rules), 0), ownership, 0.5f)[25];
+    };
+    CHECK_EQ(of_pass("tromp-taylor"), 0.0f);
+    CHECK_EQ(of_pass("button=true"), -0.25f);
+    CHECK(std::abs(of_pass("japanese") + 1 / 3.0f) < 1e-6);
 }
 
 TEST(search_target_of_a_root_without_edges_is_empty) {

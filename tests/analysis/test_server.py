@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import katago_twin
@@ -15,6 +16,7 @@ import pytest
 from checksum import Checksum
 from talk import PLAIN, Talk
 
+from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.server import Options, _settings
 from tengen.data.planes import plane_set
 from tengen.engine.params import SearchParams
@@ -253,6 +255,18 @@ def test_ownership_of_moves_and_its_deviation() -> None:
         evaluated = Owning().evaluate([after]).ownership
         assert evaluated is not None and not any(info["ownershipStdev"])
         assert np.allclose(info["ownership"], -evaluated.ravel(), atol=1e-4)
+
+
+def test_moves_stand_in_the_order_of_the_weights_to_play_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KataGo's play selection value: not the visits, of which some were spent before a move was known to be worse."""
+    settings = replace(AnalysisSettings.default(), params=SearchParams.preset("katago"))
+    monkeypatch.setattr(AnalysisSettings, "default", lambda: settings)
+    with Talk(Owning()) as talk:
+        (answer,) = talk.ask(moves=MOVES, maxVisits=80)
+    infos = answer["moveInfos"]
+    weights = [info["playSelectionValue"] for info in infos]
+    assert weights == sorted(weights, reverse=True)
+    assert any(info["playSelectionValue"] < info["edgeWeight"] for info in infos)
 
 
 def test_reports_are_for_the_player_that_is_asked_for() -> None:

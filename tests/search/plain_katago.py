@@ -252,14 +252,16 @@ class PlainKatago(PlainPuct):
 
     # --- Selection
 
-    def _select(self, node: PlainNode) -> int:
-        assert isinstance(node, KatagoNode)
-        p, root = self._params, node is self.root
-        radius = p.win_utility + p.static_score_utility + p.dynamic_score_utility
-        children = {move: child for move, child in node.children.items() if isinstance(child, KatagoNode)}
-        total = sum(child.weight for child in children.values())
-        mass = min(sum(node.priors[move] for move in children), 1)
+    def _children(self, node: KatagoNode) -> dict[int, KatagoNode]:
+        return {move: child for move, child in node.children.items() if isinstance(child, KatagoNode)}
 
+    @property
+    def _radius(self) -> float:
+        return self._params.win_utility + self._params.static_score_utility + self._params.dynamic_score_utility
+
+    def _exploration(self, node: KatagoNode) -> float:
+        p = self._params
+        total = sum(child.weight for child in self._children(node).values())
         squared = node.average.utility**2
         spread = p.c_puct_stdev_prior
         if node.weight > 1:
@@ -268,7 +270,14 @@ class PlainKatago(PlainPuct):
             spread = math.sqrt(max(variance / (known + node.weight - 1) - squared, 0))
         factor = 1 + p.c_puct_stdev_scale * (spread / p.c_puct_stdev_prior - 1)
         c = p.c_puct + p.c_puct_factor * math.log((total + p.c_puct_base) / p.c_puct_base)
-        explore = c * math.sqrt(total + 0.01) * factor
+        return c * math.sqrt(total + 0.01) * factor
+
+    def _select(self, node: PlainNode) -> int:
+        assert isinstance(node, KatagoNode)
+        p, root, radius = self._params, node is self.root, self._radius
+        children = self._children(node)
+        mass = min(sum(node.priors[move] for move in children), 1)
+        explore = self._exploration(node)
 
         share = mass**p.fpu_mass_power
         first = share * node.average.utility + (1 - share) * node.result.utility
@@ -297,3 +306,59 @@ class PlainKatago(PlainPuct):
             return utility + explore * node.priors[move] / (1 + weight)
 
         return max((move for move in node.priors if not is_futile(move)), key=score)
+
+    # --- The moves to play
+
+    def lower_bound(self, child: KatagoNode) -> tuple[float, float]:
+        """The bound of a move's utility and its distance from the mean."""
+        mean, least = -child.average.utility, child.average.utility**2 + 1e-8
+        size = child.weight**2 / child.weight_square
+        share = 1 / size**3  # of the weight of an observation of the largest variance
+        square = max(child.average.utility_square, least)
+        variance = (square + share * (square + self._radius**2)) / (1 + share) - mean**2
+        size = (child.weight * (1 + share)) ** 2 / (child.weight_square + (share * child.weight) ** 2)
+        radius = self._params.lcb_deviations * math.sqrt(variance / size)
+        return mean - radius, radius
+
+    def play_weights(self, node: KatagoNode) -> dict[int, float]:
+        p, children = self._params, {move: child for move, child in self._children(node).items() if child.visits}
+        weights = {move: child.weight for move, child in children.items()}
+
+        def merit(move: int) -> float:
+            visits = children[move].visits
+            return weights[move] * (visits - 1) / visits + 2 * node.priors[move]
+
+        explored = max(children, key=merit)
+        if node is self.root:
+            explore = self._exploration(node)
+
+            def score(move: int, weight: float) -> float:
+                return explore * node.priors[move] / (1 + weight) - children[move].average.utility
+
+            bar = score(explored, weights[explored])
+            for move in children:
+                if move != explored and score(move, weights[move]) < bar:
+                    wanted = explore * node.priors[move] / (bar + children[move].average.utility) - 1
+                    weights[move] = min(weights[move], max(wanted, 0))
+                if move != explored:
+                    weights[move] = math.ceil(weights[move])
+        if not p.lcb:
+            return weights
+        bounds = {move: self.lower_bound(child) for move, child in children.items()}
+        least = p.lcb_share * weights[explored]
+        best = max((m for m in children if weights[m] > 0 and weights[m] >= least), key=lambda m: bounds[m][0])
+        for move in children:
+            excess = bounds[best][0] - bounds[move][0]
+            if move != best and excess >= 0:
+                factor = (bounds[move][1] + excess) / (bounds[move][1] + 0.2 * excess)
+                weights[best] = max(weights[best], factor**2 * weights[move])
+        return weights
+
+    def line(self, move: int) -> list[int]:
+        """The moves that would be played after this one at the root."""
+        moves, node = [move], self._children(self.root)[move]
+        while any(child.visits for child in node.children.values()):
+            weights = self.play_weights(node)
+            moves.append(max(weights, key=weights.__getitem__))
+            node = self._children(node)[moves[-1]]
+        return moves

@@ -70,7 +70,7 @@ def assert_like_twin(
     evaluator = evaluator or WideNoise()
     twin = PlainKatago(game, evaluator, params, batch)
     twin.run(visits)
-    search = TreeSearch(WideNoise(), params, batch)
+    search = TreeSearch(evaluator, params, batch)
     search.set_root(game)
     search.run(visits)
     stats = search.stats()
@@ -87,23 +87,23 @@ def assert_like_twin(
         assert stats.no_result[i] == pytest.approx(child.average.no_result, abs=1e-4)
         variance = child.average.score_square - child.average.score**2
         assert stats.score_stdev[i] == pytest.approx(np.sqrt(variance), abs=1e-3)
-        assert stats.lcb[i] == pytest.approx(lower_bound(child, params), abs=1e-3)
-
-
-def lower_bound(child: object, params: SearchParams) -> float:
-    """Of a root move's utility, from the weighted mean and square below it."""
-    mean, square = -child.average.utility, child.average.utility_square
-    radius = params.win_utility + params.static_score_utility + params.dynamic_score_utility
-    size = child.weight**2 / child.weight_square
-    share = 1 / size**3  # of the weight of an observation of the largest variance
-    variance = (max(square, mean**2 + 1e-8) + share * (max(square, mean**2 + 1e-8) + radius**2)) / (1 + share) - mean**2
-    new_size = (child.weight * (1 + share)) ** 2 / (child.weight_square + (share * child.weight) ** 2)
-    return float(mean - params.lcb_deviations * np.sqrt(variance / new_size))
+        assert stats.lcb[i] == pytest.approx(twin.lower_bound(child)[0], abs=1e-3)
+        assert list(search.pv(int(stats.point[i]))) == twin.line(int(stats.point[i]))[:20]
+    played = {int(p): w for p, w, n in zip(stats.point, stats.play_weight, stats.visits, strict=True) if n}
+    assert played == pytest.approx(twin.play_weights(twin.root), rel=2e-3)
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_alone_searches_as_its_twin(part: str) -> None:
     assert_like_twin(opened(5, 1), SearchParams(**PLAIN, **PARTS[part]), 120)
+
+
+def test_a_bias_does_not_change_what_a_finished_game_is_worth() -> None:
+    """KataGo corrects what its network says alone (addLeafValue)."""
+    game = opened(5, 1)
+    assert_like_twin(game.limit_moves(len(game.moves) + 4), SearchParams(**PLAIN, **PARTS["value bias"]), 600)
+
+
 def test_a_finished_game_counts_as_an_evaluation_where_errors_are_not_predicted() -> None:
     """KataGo gives it uncertaintyMaxWeight only with a network that predicts short-term errors."""
 
@@ -115,14 +115,6 @@ def test_a_finished_game_counts_as_an_evaluation_where_errors_are_not_predicted(
     game.limit_moves(len(game.moves) + 4)
     assert_like_twin(game, SearchParams(**PLAIN, **PARTS["uncertainty"]), 600)
     assert_like_twin(game, SearchParams(**PLAIN, **PARTS["uncertainty"]), 600, evaluator=WithoutErrors())
-
-
-
-
-def test_a_bias_does_not_change_what_a_finished_game_is_worth() -> None:
-    """KataGo corrects what its network says alone (addLeafValue)."""
-    game = opened(5, 1)
-    assert_like_twin(game.limit_moves(len(game.moves) + 4), SearchParams(**PLAIN, **PARTS["value bias"]), 600)
 
 
 @pytest.mark.parametrize(("size", "batch", "seed"), [(5, 1, 2), (7, 1, 3), (5, 8, 4)])

@@ -101,7 +101,7 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
     """The moves that have a visit, best first; after each those that a symmetry of the position makes of it."""
     infos: list[Fields] = []
     symmetries = root_symmetries(game, query.restrictions) if search.params.merge_symmetric else []
-    best = max((c.weight for c in result.candidates), default=0.0)
+    best = max((c.play_weight for c in result.candidates), default=0.0)
     for candidate in result.candidates:
         if not candidate.visits:
             continue
@@ -114,7 +114,7 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
             info = _move_info(view, query, game.size, candidate, symmetry, search)
             info["order"] = len(infos)
             # The chosen move may have fewer visits than another one, but nothing may stand above it.
-            info["playSelectionValue"] = _rounded(candidate.weight if infos else best)
+            info["playSelectionValue"] = _rounded(candidate.play_weight if infos else best)
             if symmetry:
                 info["isSymmetryOf"] = to_gtp(candidate.point, game.size)
             infos.append(info)

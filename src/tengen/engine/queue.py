@@ -516,7 +516,7 @@ def _scatter(task: SearchTask, result: Evaluation | None) -> BaseException | Non
 
 
 def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[Candidate, ...]:
-    """The legal moves: the search's choice, then by visits, then by the network's prior."""
+    """The legal moves: the search's choice, then by the weights to play them, visits and the network's prior."""
     moves = search.stats()
     chosen, knows_score = search.choose(0), search.has_score
     columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
@@ -540,7 +540,7 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
         )
         for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     ]
-    return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.visits, -c.prior)))
+    return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.play_weight, -c.visits, -c.prior)))
 
 
 def _known(value: float) -> float | None:

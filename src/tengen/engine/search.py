@@ -146,7 +146,10 @@ class SearchView:
         return self._native.ownership_below(-1 if point is None else point)
 
     def pv(self, point: int, length: int = 20) -> tuple[int, ...]:
-        """The most visited line that begins with this move; empty if it has no visit."""
+        """The line of the moves to play that begins with this move; empty if it has no visit.
+
+        These are the most visited moves, with puct-katago those of the largest weights to play them.
+        """
         return tuple(move for move, _ in self._native.pv(point, length))
 
     def pv_visits(self, point: int, length: int = 20) -> tuple[int, ...]:
