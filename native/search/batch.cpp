@@ -85,6 +85,7 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
         if (end == End::retry) continue;
         if (end == End::waiting) visit(waiting() - 1, sim.game);
         if (end == End::terminal) backup_end(sim.path);
+        if (end == End::caught_up) backup_weighted(sim.path, false);
         if (end == End::collision) {
             if (sim.path.empty()) break;  // the root itself waits
             add_pending(sim.path, 1);

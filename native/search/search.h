@@ -172,8 +172,9 @@ class Search {
 
   private:
     // How a descent ends: at a finished game or where nothing may be tried, at a move without a node, at a node that
-    // waits. And the result of expanding that move: it was counted, it waits, or the descent must be repeated.
-    enum class End { terminal, leaf, collision, backed_up, waiting, retry };
+    // waits, at a node that other lines have visited more often. And the result of expanding that move: it was counted,
+    // it waits, or the descent must be repeated.
+    enum class End { terminal, leaf, collision, caught_up, backed_up, waiting, retry };
     using Path = std::vector<Step>;
 
     // A simulation in progress, with the memory that it needs. One for each thread.
@@ -237,7 +238,8 @@ class Search {
     void add_own(Node& node, std::size_t depth);
     void replace_own(Node& root, const LeafResults& row, bool is_new);
     void recompute(Node& node, std::size_t depth);
-    void backup_weighted(const Path& path);
+    void backup_weighted(const Path& path, bool is_new = true);
+    bool may_catch_up(const EdgeStats& edge);
     void recompute_tree();
     void prepare_bonus();
     void update_bonus(int edge);

@@ -19,6 +19,7 @@ Search::End Search::descend(Simulation& sim) {
         if (!self.node) return End::leaf;
         Node& node = *self.node;
         if (!node.ready) return End::collision;
+        if (!sim.path.empty() && may_catch_up(self)) return End::caught_up;
         const int edge = node.terminal ? -1 : next_edge(sim, node, self);
         if (edge < 0) return End::terminal;
         sim.path.push_back({&node, edge});

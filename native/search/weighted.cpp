@@ -151,11 +151,18 @@ void Search::replace_own(Node& root, const LeafResults& row, bool is_new) {
     stats.visits = 0;
 }
 
-// One visit along the path, which ends in a node.
-void Search::backup_weighted(const Path& path) {
+// Whether other lines have visited the node below a move more often: then a visit of the move costs no evaluation.
+bool Search::may_catch_up(const EdgeStats& edge) {
+    if (params_.catch_up <= 0 || !params_.is_weighted() || !tree_.is_graph()) return false;
+    return edge.visits + edge.pending < edge.node->stats().visits &&
+           (params_.catch_up >= 1 || random_.uniform() < params_.catch_up);
+}
+
+// One visit along the path, which ends in a node, and of that node if `is_new`.
+void Search::backup_weighted(const Path& path, bool is_new) {
     EdgeStats& end = last_edge(path);
     if (path.empty() && !end.visits) set_score_center(end.node->score);
-    add_own(*end.node, path.size());
+    if (is_new) add_own(*end.node, path.size());
     mirror(end);
     for (std::size_t depth = path.size(); depth-- > 0;) {
         ++path[depth].stats().visits;

@@ -1023,6 +1023,15 @@ class SearchParams:
     def transpositions(self, arg: bool, /) -> None: ...
 
     @property
+    def catch_up(self) -> float:
+        """
+        puct-katago with transpositions: chance that a visit of a move, below which other moves have brought more visits, counts these instead of going on below it
+        """
+
+    @catch_up.setter
+    def catch_up(self, arg: float, /) -> None: ...
+
+    @property
     def simulate_to_end(self) -> bool:
         """
         each simulation continues to the end of the game, and every position on its way counts for the moves of its side above; with puct-alphago and a network alone

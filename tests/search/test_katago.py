@@ -228,6 +228,23 @@ def test_an_evaluation_that_failed_is_made_again(changes: dict[str, object]) -> 
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("batch", [1, 4])
+def test_visits_of_a_shared_position_are_not_made_twice(batch: int) -> None:
+    """A move to a position that other lines have visited more often counts what is known there (KataGo)."""
+
+    def searched(catch_up: float) -> TreeSearch:
+        params = SearchParams.preset("katago").model_copy(update={"catch_up": catch_up, "merge_symmetric": False})
+        search = TreeSearch(Scripted(), params, batch)
+        search.set_root(Game(5))
+        search.run(300)
+        return search
+
+    never, always = searched(0), searched(1)
+    assert never.visits == always.visits == 300
+    assert never.nodes == 300 > always.nodes >= always.evaluations  # each visit of the one makes a position
+    assert always.stats().visits.sum() == 299
+
+
 def test_the_grid_of_score_values_is_near_the_integral() -> None:
     z = np.linspace(-8, 8, 20001)
     density = np.exp(-(z**2) / 2) / np.exp(-(z**2) / 2).sum()

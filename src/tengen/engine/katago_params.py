@@ -187,6 +187,7 @@ _TABLE = (
     _search("rootNumSymmetriesToSample", _integer(1, 8), "root_symmetries"),
     _search("rootPruneUselessMoves", _boolean, "prune_useless"),
     _search("useGraphSearch", _boolean, "transpositions"),
+    _search("graphSearchCatchUpLeakProb", _UNIT, "catch_up", lambda leak: 1 - leak, lambda chance: 1 - chance),
     # The move to play
     _search("useLcbForSelection", _boolean, "lcb"),
     _search("lcbStdevs", _number(1, 12), "lcb_deviations"),
@@ -273,7 +274,7 @@ _WITHOUT_EFFECT = """
     fpuParentWeight
 
     noisePruningCap
-    graphSearchRepBound graphSearchCatchUpLeakProb graphSearchCatchUpProp rootPolicyTemperatureEarly
+    graphSearchRepBound graphSearchCatchUpProp rootPolicyTemperatureEarly
     subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits ignoreAllHistory
 
     chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract

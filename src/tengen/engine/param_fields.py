@@ -305,6 +305,15 @@ class SearchParamFields(BaseModel):
     transpositions: Annotated[
         bool, Field(description="positions reached by different orders of moves share a node")
     ] = False
+    catch_up: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="puct-katago with transpositions: chance that a visit of a move, below which other moves "
+            "have brought more visits, counts these instead of going on below it",
+        ),
+    ] = 0.0
     simulate_to_end: Annotated[
         bool,
         Field(

@@ -154,6 +154,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "value_bias": 0.45,
         "leaf_symmetry": "random",
         "transpositions": True,
+        "catch_up": 1.0,
         "merge_symmetric": True,
         "prune_useless": True,
         "root_policy_optimism": 0.2,
