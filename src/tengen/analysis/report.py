@@ -102,6 +102,7 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
     infos: list[Fields] = []
     symmetries = root_symmetries(game, query.restrictions) if search.params.merge_symmetric else []
     best = max((c.play_weight for c in result.candidates), default=0.0)
+    scale = 1 / best if 0 < best < 1 else 1.0  # KataGo reports 1 or more for the move to play
     for candidate in result.candidates:
         if not candidate.visits:
             continue
@@ -114,7 +115,7 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
             info = _move_info(view, query, game.size, candidate, symmetry, search)
             info["order"] = len(infos)
             # The chosen move may have fewer visits than another one, but nothing may stand above it.
-            info["playSelectionValue"] = _rounded(candidate.play_weight if infos else best)
+            info["playSelectionValue"] = _rounded(scale * (candidate.play_weight if infos else best))
             if symmetry:
                 info["isSymmetryOf"] = to_gtp(candidate.point, game.size)
             infos.append(info)
