@@ -68,7 +68,7 @@ class Player {
     }
 
   private:
-    // The best points: kBest in any order, or all of them by rising score as published.
+    // The best points: kBest in any order, or all of them, the best first, as published.
     struct List {
         std::array<Point, kMaxPoints> points;
         int count = 0;
@@ -102,7 +102,7 @@ class Player {
                 if (list.count == 0) return board_.pass();
                 age_ = 0;
             }
-            const int at = list.count - 1 - static_cast<int>(random_.below(std::min(list.count, kBest)));
+            const int at = static_cast<int>(random_.below(std::min(list.count, kBest)));
             const Point p = list.points[at];
             std::shift_left(list.points.begin() + at, list.points.begin() + list.count, 1);
             --list.count, ++age_;
@@ -123,17 +123,15 @@ class Player {
             scored[count++] = {bakago_score(board_, p, move_, recent_, reading_),
                                static_cast<std::uint32_t>(random_.next() >> 32), p};
         });
+        const auto better = [](const Scored& a, const Scored& b) {
+            return a.score != b.score ? a.score > b.score : a.tie < b.tie;
+        };
         if (reading_ == BakagoReading::published) {
-            std::sort(scored.begin(), scored.begin() + count, [](const Scored& a, const Scored& b) {
-                return a.score != b.score ? a.score < b.score : a.tie < b.tie;
-            });
             list.count = count;
+            std::sort(scored.begin(), scored.begin() + count, better);
         } else {
             list.count = std::min(count, kBest);
-            std::nth_element(scored.begin(), scored.begin() + list.count, scored.begin() + count,
-                             [](const Scored& a, const Scored& b) {
-                                 return a.score != b.score ? a.score > b.score : a.tie < b.tie;
-                             });
+            std::nth_element(scored.begin(), scored.begin() + list.count, scored.begin() + count, better);
         }
         for (int i = 0; i < list.count; ++i) list.points[i] = scored[i].point;
         list.made = move_;
