@@ -269,6 +269,26 @@ def test_moves_stand_in_the_order_of_the_weights_to_play_them(monkeypatch: pytes
     assert any(info["playSelectionValue"] < info["edgeWeight"] for info in infos)
 
 
+class Unsure(UniformEvaluator):
+    """Predicts large errors of its values, so that an evaluation weighs a fourth of one."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        found = super().infer(batch)
+        errors = np.ones(len(found), np.float32)
+        return replace(found, value_error=errors, score_error=errors)
+
+
+def test_the_move_to_play_has_a_play_selection_value_of_1_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = replace(AnalysisSettings.default(), params=SearchParams.preset("katago"))
+    monkeypatch.setattr(AnalysisSettings, "default", lambda: settings)
+    with Talk(Unsure()) as talk:
+        (few,) = talk.ask(moves=MOVES, maxVisits=2)
+        (many,) = talk.ask(moves=MOVES, maxVisits=200)
+    move = few["moveInfos"][0]
+    assert 0 < move["edgeWeight"] < 1 and move["playSelectionValue"] == 1
+    assert many["moveInfos"][0]["playSelectionValue"] > 1
+
+
 def test_reports_are_for_the_player_that_is_asked_for() -> None:
     moves = [["B", "C3"]]  # White is to move
     with Talk(Owning()) as talk:
