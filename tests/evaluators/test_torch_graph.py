@@ -155,6 +155,15 @@ def test_half_precision_is_close(shared: Path, name: str) -> None:
             assert torch.allclose(output, full[name], rtol=0.03, atol=0.3), name
 
 
+@pytest.mark.parametrize("name", ["b10c384h6nbttflrs.bin.gz", "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz"])
+def test_a_compiled_network_is_one_graph(shared: Path, name: str) -> None:
+    """No number of it is read from a tensor: on a GPU that waits for all that was asked before."""
+    path = find_network(shared / "nets" / name)
+    inputs = [torch.from_numpy(part) for part in played(read_card(path).plane_set, (9,), 9).arrays]
+    found = torch._dynamo.explain(graph_module(load_onnx(path), path))(*inputs)
+    assert found.graph_break_count == 0, found.break_reasons
+
+
 def changed(folder: Path, **changes: str) -> Path:
     """A network file whose first convolution has another operation or another attribute."""
     path = write_network(folder / "net.onnx")

@@ -97,21 +97,19 @@ class _Builder:
 
     def _input(self, name: str, static: bool) -> Any:
         """A value of the graph. Whole numbers that are constant become lists, other constants parts of the module."""
-        if name not in self._arrays:
-            value = self._values[name]
-            if name in self._static and not static:
-                return self._call(Tensor.to, value, self._dtype)
-            return value
-        array = self._arrays[name]
+        array, made = self._arrays.get(name), self._values.get(name)
+        if array is None:
+            return self._call(Tensor.to, made, self._dtype) if name in self._static and not static else made
         if array.dtype.kind in "iub" or (static and not array.ndim):
             return array.tolist()
+        if made is not None and not static:
+            return made
         attribute = f"c{len(self._root._buffers)}"
         tensor = torch.from_numpy(np.array(array, np.float32))
         self._root.register_buffer(attribute, tensor if static else tensor.to(self._dtype))
         found = self._graph.get_attr(attribute)
         if not static:
             self._values[name] = found
-            del self._arrays[name]
         return found
 
     # What several nodes compute together
@@ -147,7 +145,7 @@ class _Builder:
         square = self._maker(mean[0], "Pow") if mean else None
         if not (product and inverse and total and mean and square) or square[0] != product[0]:
             return None
-        arrays = [self._constant(name) for name in (weights, inverse[0], total[1], mean[1], square[1])]
+        arrays = [self._arrays.get(name) for name in (weights, inverse[0], total[1], mean[1], square[1])]
         if any(array is None for array in arrays):
             return None
         scale, one, epsilon, axes, power = arrays
@@ -167,15 +165,6 @@ class _Builder:
             return None
         query, keys, values, bias = (self._values[name] for name in (product[0], key[0], value, logits[1]))
         return self._call(_attend, query, keys, values, bias)
-
-    def _constant(self, name: str) -> Any:
-        """A constant as an array; None where it is none."""
-        if name in self._arrays:
-            return self._arrays[name]
-        node = self._values.get(name)
-        if not isinstance(node, fx.Node) or node.op != "get_attr":
-            return None
-        return getattr(self._root, str(node.target)).float().numpy()
 
 
 def _plain(value: Any) -> Any:
