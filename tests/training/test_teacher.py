@@ -24,11 +24,11 @@ from tengen.evaluators.evaluation import InputBatch  # noqa: E402
 from tengen.evaluators.network_file import find_network, load_onnx, read_card  # noqa: E402
 from tengen.game import EMPTY  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
-from tengen.training.batches import TensorBatch  # noqa: E402
+from tengen.training.batches import TensorBatch, targets_named  # noqa: E402
 from tengen.training.callbacks import newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.teacher import Teacher, TeacherTargets  # noqa: E402
+from tengen.training.teacher import PLANES, SCALARS, LabelBuffer, Teacher, TeacherTargets  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")
 TEACHER = "zero-7x7"
@@ -141,6 +141,73 @@ def test_the_teacher_is_asked_once_for_each_position(settings: dict[str, Any], a
     trainer.train_step(TensorBatch.of(samplers.train.batch(0)))
     trainer.check_finite()
     assert asked == [8 // accumulate] * accumulate
+
+
+def test_a_buffer_draws_the_newest_positions_in_all_symmetries(boards: Path) -> None:
+    """What it returns is what a sampler encodes under a symmetry, in every column; each position as often as others."""
+    sampler = Sampler(
+        Store.open(boards), "all", batch_size=8, targets=True, symmetries=False, extra=targets_named(["move2"])
+    )
+
+    def as_seen(step: int, symmetry: int) -> dict[str, Any]:
+        batch = sampler.encode(replace(sampler.rows(step), symmetry=np.full(8, symmetry)), targets=True)
+        batch.value[:] = np.arange(8) + 8 * step  # tells the positions apart
+        return {**TensorBatch.of(batch)._asdict(), **{name: torch.from_numpy(x) for name, x in batch.extra.items()}}
+
+    seen = [[as_seen(step, symmetry) for symmetry in range(8)] for step in range(12)]
+
+    def label(batch: TensorBatch) -> TensorBatch:
+        return batch._replace(extra={**batch.extra, PLANES: batch.planes, SCALARS: batch.scalars})
+
+    buffer = LabelBuffer(label, uses=6, capacity=32)
+    counts, symmetries, sizes = np.zeros(96, int), set(), set()
+    for step in range(12):
+        given = {name: seen[step][0][name] for name in TensorBatch._fields if name != "extra"}
+        drawn = buffer(TensorBatch(**given, extra={"move2": seen[step][0]["move2"]}))
+        found = {**drawn._asdict(), **drawn.extra}
+        assert set(drawn.extra) == {"move2"} and len(drawn.planes) == 48
+        for i, number in enumerate(drawn.value.long().tolist()):
+            assert max(0, 8 * step - 24) <= number < 8 * step + 8
+            fits = [
+                symmetry
+                for symmetry, turned in enumerate(seen[number // 8])
+                if all(
+                    torch.allclose(found[name][i], turned[name][number % 8], atol=1e-3, equal_nan=True)
+                    for name in (*given, "move2")
+                    if turned[name] is not None
+                )
+            ]
+            assert fits, f"position {number} is seen under no symmetry"
+            counts[number] += 1
+            symmetries |= {fits[0]} if len(fits) == 1 else set()
+            sizes.add(int(drawn.mask[i].sum()))
+    assert symmetries == set(range(8)) and sizes == {49, 81}
+    assert 5 < counts[24:72].mean() < 7 and (counts[24:72] > 0).all()
+    assert not buffer(label(TensorBatch(**given))).planes.isnan().any()
+
+
+def test_a_position_is_labelled_once_for_several_steps(settings: dict[str, Any], tmp_path: Path) -> None:
+    """The run draws as many positions fewer, and goes on after a stop; it cannot go on with other uses."""
+    settings["data"]["teacher"] = {"network": TEACHER, "uses": 4, "buffer": 64}
+    settings["training"] |= {"steps": 6}
+    run = RunConfig.model_validate(settings)
+    samplers = open_samplers(run)
+    trainer = make_trainer(run, samplers.train.plane_set)
+    batch = samplers.train.batch(0)
+    assert len(batch.planes) == 2 and trainer._prepare is not None
+    assert len(trainer._prepare(TensorBatch.of(batch)).planes) == 8
+    train(run, tmp_path / "run", show_progress=False)
+    settings["training"]["steps"] = 9
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["data"]["teacher"]["uses"] = 2
+    with pytest.raises(RecipeError, match="uses"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["data"]["teacher"]["uses"] = 3
+    with pytest.raises(ValueError, match=r"batch_size 8 is no multiple of data.teacher.uses x devices"):
+        RunConfig.model_validate(settings)
+    settings["data"]["teacher"] = {"uses": 2}
+    with pytest.raises(ValueError, match=r"uses is 2, but without `network`"):
+        RunConfig.model_validate(settings)
 
 
 def test_a_student_learns_from_its_teacher(settings: dict[str, Any], tmp_path: Path) -> None:

@@ -294,6 +294,25 @@ class TeacherConfig(Strict):
     value: Fraction = key(1.0, "share of the teacher's winrate in the value target")
     score: Fraction = key(1.0, "share of the teacher's score in the score target")
     ownership: Fraction = key(1.0, "share of the teacher's ownership in the ownership target")
+    uses: int = key(
+        1,
+        "how often a position that `network` has labelled is trained on, each time in another symmetry, at random "
+        "steps among the next ones",
+        ge=1,
+        le=MAX_BATCH,
+    )
+    buffer: int = key(
+        100_000, "newest labelled positions, of each device, that are drawn from where `uses` is more than 1", ge=1
+    )
+
+    @model_validator(mode="after")
+    def _network_labels(self) -> "TeacherConfig":
+        if self.uses > 1 and self.network is None:
+            raise ValueError(
+                f"uses is {self.uses}, but without `network` the labels are those of the store, drawn once an epoch: "
+                "give training.epochs"
+            )
+        return self
 
 
 class DataConfig(RecordsConfig):
@@ -389,6 +408,21 @@ class RunConfig(Recipe):
         if not self.network and self.start is None:
             raise ValueError("network is missing: give its family, such as network: {family: residual}, or a start")
         return self
+
+    @model_validator(mode="after")
+    def _labels_parts_of_batches(self) -> "RunConfig":
+        uses, training = self.data.teacher.uses if self.data.teacher else 1, self.training
+        if training.batch_size % (uses * training.parts):
+            raise ValueError(
+                f"training.batch_size {training.batch_size} is no multiple of data.teacher.uses x devices x accumulate "
+                f"= {uses} x {training.devices} x {training.accumulate}"
+            )
+        return self
+
+    @property
+    def drawn(self) -> int:
+        """Positions of the games that a step takes."""
+        return self.training.batch_size // (self.data.teacher.uses if self.data.teacher else 1)
 
 
 class LinearTraining(Strict):

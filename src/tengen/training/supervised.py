@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from torch import nn
 from tengen.data.label_sampler import LabelSampler, TargetMix, labels_to_judge_by
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
-from tengen.data.split import Split, choose
+from tengen.data.split import Split, choose, derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
@@ -64,7 +64,7 @@ from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import check_metric, position
 from tengen.training.start import Origin, Start, note_learnt, origin_of, start_from, with_network
-from tengen.training.teacher import Teacher
+from tengen.training.teacher import LabelBuffer, Teacher
 from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
 
 _APART: tuple[Split, Split] = ("train", "validation")
@@ -103,7 +103,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     # The positions of the records, or those that a teacher has labelled.
     drawn: dict[str, Any] = {
         "plane_set": network.plane_set,
-        "batch_size": training.batch_size,
+        "batch_size": run.drawn,
         "part": (rank.rank, rank.ranks),
         "seed": training.seed,
         "symmetries": data.symmetries,
@@ -165,7 +165,7 @@ def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None
 
 
 def _mix(teacher: TeacherConfig) -> TargetMix:
-    return TargetMix(**teacher.model_dump(exclude={"network", "licence"}))
+    return TargetMix(**{each.name: getattr(teacher, each.name) for each in fields(TargetMix)})
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -188,9 +188,12 @@ def make_trainer(
     """
     training, fabric = run.training, make_fabric(run.training, rank)
     teacher, mix = teacher_of(run, local), run.data.teacher
-    prepare = None
+    prepare: Callable[[TensorBatch], TensorBatch] | None = None
     if teacher is not None and mix is not None:
         prepare = teacher.targets(_mix(mix), fabric.device, compiled=training.compile)
+        if mix.uses > 1:
+            seed = derive(training.seed, fabric.global_rank)
+            prepare = LabelBuffer(prepare, mix.uses, mix.buffer, symmetries=run.data.symmetries, seed=seed)
     return Trainer(
         make_network(run.network, inputs, training.seed) if network is None else network,
         training,
@@ -453,14 +456,14 @@ def _identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
             "validation_games": games_key(judged, validates),
             **{name: getattr(data, name) or None for name in _CHOICE},
             **{name: getattr(data, name) for name in _DRAWN},
-            **(
-                {}
-                if data.teacher is None
-                else {"teacher": data.teacher.model_dump(exclude_none=True, exclude={"licence"})}
-            ),
+            **({} if data.teacher is None else {"teacher": _fixed_of(data.teacher)}),
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
+
+
+def _fixed_of(teacher: TeacherConfig) -> dict[str, Any]:
+    return teacher.model_dump(exclude_none=True, exclude={"licence"})
 
 
 def _add_new_settings(before: dict[str, Any], now: Mapping[str, Any]) -> None:
@@ -468,6 +471,8 @@ def _add_new_settings(before: dict[str, Any], now: Mapping[str, Any]) -> None:
     for section, names in (("training", _OBJECTIVE), ("data", ("validation_games", *_DRAWN))):
         for name in names:
             before[section].setdefault(name, now[section][name])
+    if (teacher := before["data"].get("teacher")) is not None:
+        before["data"]["teacher"] = _fixed_of(TeacherConfig.model_validate(teacher))
     models: dict[str, type[BaseModel]] = {"optimizer": OptimizerConfig, "losses": LossWeights}
     for name, model in models.items():
         before["training"][name] = model.model_validate(before["training"][name]).model_dump(mode="json")

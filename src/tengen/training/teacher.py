@@ -13,9 +13,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tengen.coords import MIN_SIZE
 from tengen.data.batch import Batch, Rows
 from tengen.data.label_sampler import MIN_PROBABILITY, TargetMix
 from tengen.data.planes import PlaneSet, plane_set
+from tengen.data.record import symmetry_table
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
@@ -140,3 +142,93 @@ class TeacherTargets:
                 mixed = torch.where(recorded.isnan(), finding, mixed)
                 targets[name] = torch.where(finding.isnan(), recorded, mixed)
         return batch._replace(**targets)
+
+
+class LabelBuffer:
+    """Trains on each labelled position `uses` times on average, in another symmetry each time: a label costs several
+    steps of a small student. For every batch that `label` has labelled it returns one `uses` times as large, drawn from
+    the newest `capacity` positions with replacement.
+
+    Planes, policies and ownerships are kept in float16: 17 KB a position of 19x19 with 22 planes. A run that goes on
+    begins with an empty buffer. Symmetries turn a board within its own square at the top left of the tensors.
+    """
+
+    def __init__(
+        self,
+        label: Callable[[TensorBatch], TensorBatch],
+        uses: int,
+        capacity: int,
+        *,
+        symmetries: bool = True,
+        seed: int = 0,
+    ) -> None:
+        self._label, self._uses, self._capacity = label, uses, capacity
+        self._symmetries, self._seed = symmetries, seed
+        self._kept: dict[str, Tensor] = {}
+        self._seen = 0
+        self._draws: torch.Generator | None = None
+        self._tables: tuple[Tensor, Tensor] | None = None
+
+    @torch.no_grad()
+    def __call__(self, batch: TensorBatch) -> TensorBatch:
+        """A batch of other positions than those of `batch`, among which they may be."""
+        self._keep(self._label(batch))
+        device, filled, count = batch.planes.device, min(self._seen, self._capacity), self._uses * len(batch.planes)
+        if self._draws is None:
+            self._draws = torch.Generator(device)
+            self._draws.manual_seed(self._seed & (2**63 - 1))
+        rows = torch.randint(filled, (count,), generator=self._draws, device=device)
+        symmetry = torch.randint(8 if self._symmetries else 1, (count,), generator=self._draws, device=device)
+        return self._turned({name: kept[rows] for name, kept in self._kept.items()}, symmetry)
+
+    def _keep(self, batch: TensorBatch) -> None:
+        """Put a labelled batch in the place of the oldest positions."""
+        columns = {name: column for name, column in batch._asdict().items() if name != "extra" and column is not None}
+        columns |= {name: column for name, column in batch.extra.items() if name not in (PLANES, SCALARS)}
+        rows = torch.arange(self._seen, self._seen + len(batch.planes), device=batch.planes.device) % self._capacity
+        for name, column in columns.items():
+            short = column.is_floating_point() and column.ndim > 1 and name != "scalars"
+            if name not in self._kept:
+                dtype = torch.float16 if short else column.dtype
+                self._kept[name] = torch.empty((self._capacity, *column.shape[1:]), dtype=dtype, device=column.device)
+            self._kept[name][rows] = column.to(self._kept[name].dtype)
+        self._seen += len(batch.planes)
+
+    def _turned(self, columns: dict[str, Tensor], symmetry: Tensor) -> TensorBatch:
+        """The batch of these columns as the symmetries [B] show it."""
+        planes = columns["planes"]
+        edge, device = planes.shape[-1], planes.device
+        if self._tables is None:
+            images = torch.from_numpy(_images(edge)).to(device)
+            self._tables = images, images.argsort(-1)
+        size = columns["mask"].float().sum((1, 2)).sqrt().round().long()
+        image, source = (table[size, symmetry] for table in self._tables)  # [B, H * W + 1] each
+        turned: dict[str, Tensor] = {}
+        for name, column in columns.items():
+            if column.dtype == torch.int64:  # moves, -1 where there is none
+                there = image.gather(1, column.clamp(min=0)[:, None])[:, 0]
+                turned[name] = torch.where(column < 0, column, there)
+            elif column.ndim == 2 and name != "scalars":  # policies
+                turned[name] = column.gather(1, source)
+            elif column.ndim > 2:  # boards
+                points = source[:, :-1].reshape(len(column), *[1] * (column.ndim - 3), -1)
+                flat = column.flatten(-2)
+                turned[name] = flat.gather(-1, points.expand_as(flat)).view_as(column)
+            else:
+                turned[name] = column
+            if column.dtype == torch.float16:
+                turned[name] = turned[name].float()
+        if device.type == "cpu":
+            turned["planes"] = turned["planes"].contiguous(memory_format=torch.channels_last)
+        extra = {name: turned.pop(name) for name in list(turned) if name not in TensorBatch._fields}
+        return TensorBatch(**turned, extra=extra)
+
+
+def _images(edge: int) -> npt.NDArray[np.int64]:
+    """Where each point goes on boards of all sizes up to `edge`, [edge + 1, 8, edge * edge + 1]: points of the tensors,
+    then pass. What is off the board stays."""
+    images = np.tile(np.arange(edge * edge + 1), (edge + 1, 8, 1))
+    for size in range(MIN_SIZE, edge + 1):
+        y, x = np.divmod(symmetry_table(size)[:, :-1].astype(np.int64), size)
+        images[size][:, (np.arange(edge * edge).reshape(edge, edge)[:size, :size]).ravel()] = y * edge + x
+    return images
