@@ -93,6 +93,8 @@ nb::dict root_moments(LockedSearch& self) {
     const auto add = [&](const char* name, float x) {
         moments[name] = std::isnan(x) ? nb::none() : nb::object(nb::float_(x));
     };
+    add("value", root.value);
+    add("score", root.score);
     add("utility", root.utility);
     add("weight", root.weight);
     add("lead", root.lead);
@@ -240,8 +242,8 @@ void bind_search(nb::module_& m) {
             "temperature"_a = nb::none(), "The move to play, or -1 if no move has a visit.")
         .def("root_stats", root_stats, "Arrays over the allowed moves, most visits first, for the side to move.")
         .def("root_moments", root_moments,
-             "Of the root, for the side to move: utility, weight, lead, score_stdev and no_result, None where not "
-             "known.")
+             "Of the root, for the side to move: value, score, utility, weight, lead, score_stdev and no_result, None "
+             "where not known. Means of params.selection puct-katago weigh the moves as they would be explored now.")
         .def("root_visits", ask<&Search::root_visits>())
         .def("root_value", ask<&Search::root_value>())
         .def("root_score", ask<&Search::root_score>())

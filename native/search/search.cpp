@@ -314,6 +314,7 @@ RootMove Search::root_as_move() const {
     const EdgeStats& root = tree_.root();
     if (params_.is_weighted() && root.visits) {
         RootMove found = weighted_move(kNoPoint, 1, EdgeStats{}, 0);
+        show_means(found, pruned_root());
         found.visits = root.visits;
         found.weight = root.node->stats().weight;
         return found;

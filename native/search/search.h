@@ -244,6 +244,8 @@ class Search {
     void prepare_bonus();
     void update_bonus(int edge);
     RootMove weighted_move(Point point, float prior, const EdgeStats& edge, float bonus) const;
+    void show_means(RootMove& move, const Moments& mean) const;
+    Moments pruned_root() const;
     std::vector<float> play_weights(const SelectionContext& at) const;
     int played_edge(const Node& node) const;
 

@@ -106,6 +106,15 @@ void Search::prepare_leaf(Simulation& sim) {
     for (const Step& step : sim.path) sim.line.push_back(step.node->moves()[step.edge].point);
 }
 
+// The key of the position after `move`; 0 for the first of all moves. A position without its history was reached by
+// some move, which all moves at the root then share.
+static std::uint64_t bias_key(const Game& game, Point move) {
+    const Board& board = game.board();
+    if (!game.moves().empty()) return value_bias_key(board, game.to_play(), game.moves().back().point, move);
+    const bool is_start = board.stones(Color::black).empty() && board.stones(Color::white).empty();
+    return is_start ? 0 : value_bias_key(board, game.to_play(), kNoPoint, move);
+}
+
 // The position at the end of the path: its state, moves and priors, and the result of its playouts. Of what threads
 // share it reads what does not change while they run: `game_`, the params, `prior_policy_`, and what is known of the
 // root before (`settled_`, `permitted_`, `restrictions_` and their depth).
@@ -115,9 +124,8 @@ void Search::examine_leaf(Simulation& sim) {
     sim.last_move_illegal = false;
     sim.bias_key = 0;
     for (const Point& move : sim.line) {
-        if (params_.value_bias > 0 && &move == &sim.line.back() && move != sim.game.board().pass() &&
-            !sim.game.moves().empty())
-            sim.bias_key = value_bias_key(sim.game.board(), sim.game.to_play(), sim.game.moves().back().point, move);
+        if (params_.value_bias > 0 && &move == &sim.line.back() && move != sim.game.board().pass())
+            sim.bias_key = bias_key(sim.game, move);
         sim.last_move_illegal =
             tree_.is_graph() && !sim.game.is_legal(move);  // of the last one alone, see is_superko_illegal()
         if (sim.last_move_illegal) return;

@@ -228,19 +228,40 @@ RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, 
     const Moments mean = visited ? -below.mean : below.mean;
     const Bound bound = weighted_lower_bound(edge.visits, visited ? &below : nullptr, bonus, params_);
     const float radius = bound.radius * params_.win_utility / std::max(utility_radius(params_), 1e-20f);
+    RootMove found{.point = point,
+                   .visits = edge.visits,
+                   .lcb = bound.lower,
+                   .prior = prior,
+                   .weight = visited ? edge_weight(edge.visits, below) : 0,
+                   .value_lcb = mean.value - radius};
+    show_means(found, mean);
+    return found;
+}
+
+void Search::show_means(RootMove& move, const Moments& mean) const {
     const auto known = [](bool is_known, float x) { return is_known ? x : std::numeric_limits<float>::quiet_NaN(); };
-    return {.point = point,
-            .visits = edge.visits,
-            .value = mean.value,
-            .score = mean.score,
-            .utility = mean.utility,
-            .lcb = bound.lower,
-            .prior = prior,
-            .weight = visited ? edge_weight(edge.visits, below) : 0,
-            .value_lcb = mean.value - radius,
-            .no_result = mean.no_result,
-            .score_stdev = known(has_moments_, std::sqrt(std::max(mean.score_square - mean.score * mean.score, 0.0f))),
-            .lead = known(has_score_, mean.lead)};
+    move.utility = mean.utility, move.value = mean.value, move.score = mean.score, move.no_result = mean.no_result;
+    move.score_stdev = known(has_moments_, std::sqrt(std::max(mean.score_square - mean.score * mean.score, 0.0f)));
+    move.lead = known(has_score_, mean.lead);
+}
+
+// The means of the root with the weights that its moves keep in retrospect (KataGo's pruned root values): moves that
+// noise at the root alone has explored count for little.
+Moments Search::pruned_root() const {
+    const Node& root = *tree_.root().node;
+    const std::vector<float> weights = katago_selection_weights(at_root(), params_);
+    float total = own_weight(root, utility_at(0));
+    Moments sum;
+    sum.add(root.stats().own, total);
+    bool moved = false;
+    for (int i = 0; i < root.edge_count; ++i) {
+        if (weights[i] <= 0) continue;
+        sum.add(-root.edges[i].node->stats().mean, weights[i]);
+        total += weights[i];
+        moved = true;
+    }
+    sum.scale(1 / total);
+    return moved ? sum : root.stats().mean;
 }
 
 // The weights by which the moves of a node are played, by edge.

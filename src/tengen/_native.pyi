@@ -1235,7 +1235,7 @@ class Search:
 
     def root_moments(self) -> dict:
         """
-        Of the root, for the side to move: utility, weight, lead, score_stdev and no_result, None where not known.
+        Of the root, for the side to move: value, score, utility, weight, lead, score_stdev and no_result, None where not known. Means of params.selection puct-katago weigh the moves as they would be explored now.
         """
 
     def root_visits(self) -> int: ...

@@ -110,23 +110,28 @@ def drawn_query(evaluator: Evaluator, rng: random.Random, number: int) -> dict[s
     return query | {"maxVisits": 20}
 
 
-def test_trees_of_few_visits_are_nearly_those_of_katago(shared: Path, tmp_path: Path) -> None:
-    """The visits of all moves of the root: 34 of 40 positions were equal, the others but for one visit.
+def test_trees_of_few_visits_are_those_of_katago(shared: Path, tmp_path: Path) -> None:
+    """The visits of all moves of the root in all of 40 positions, and the values of the root in 37.
 
-    What differs is the rounding of priors, KataGo's cache, which ignores the history, its passes and our filled eyes.
+    The others differ in leads of decided games: passes go by another rule, as do moves into filled eyes.
     """
     network, rng = shared / "nets" / "g170-b6c96-s175395328-d26788732.bin.gz", random.Random(3)
     evaluator = load_evaluator(network, precision="f32")
     queries = [drawn_query(evaluator, rng, number) for number in range(40)]
     theirs = analyze_by_katago(network, queries, tmp_path)
-    equal = 0
+    equal = close = 0
     with Talk(evaluator, wideRootNoise=0, nnRandomize=False) as talk:
         for query in queries:
             (answer,) = talk.ask(**query)
-            visits, expected = (
+            expected = theirs[query["id"]]
+            visits, known = (
                 Counter({info["move"]: info["edgeVisits"] for info in found["moveInfos"]})
-                for found in (answer, theirs[query["id"]])
+                for found in (answer, expected)
             )
-            assert (visits - expected).total() <= 1, query["moves"]
-            equal += visits == expected
-    assert equal >= 30
+            assert (visits - known).total() <= 1, query["moves"]
+            equal += visits == known
+            close += all(
+                answer["rootInfo"][field] == pytest.approx(expected["rootInfo"][field], abs=2e-3)
+                for field in ("winrate", "utility", "scoreLead", "scoreSelfplay", "scoreStdev")
+            )
+    assert equal >= 39 and close >= 36

@@ -145,7 +145,8 @@ class PlainKatago(PlainPuct):
                 game = node.game.copy()
                 game.play(move)
                 node.children[move] = child = KatagoNode(game)
-                if move != self._size**2 and node.game.moves and self._params.value_bias and not child.game.is_over:
+                reached = bool(node.game.moves) or (node.game.board != 2).any()
+                if move != self._size**2 and reached and self._params.value_bias and not child.game.is_over:
                     child.bias = self._entries.setdefault(self._surroundings(node.game, move), Bias())
             path.append(node.children[move])
         return path
@@ -158,7 +159,7 @@ class PlainKatago(PlainPuct):
                 if 0 <= y < self._size and 0 <= x < self._size and (color := game.board[y, x]) != 2:
                     in_atari = len(liberties(board, y * self._size + x)) == 1
                     seen.append((y, x, int(color), in_atari))
-        return game.to_play, game.moves[-1][1], move, game.ko, tuple(seen)
+        return game.to_play, game.moves[-1][1] if game.moves else None, move, game.ko, tuple(seen)
 
     def _expand(self, node: PlainNode) -> None:
         assert isinstance(node, KatagoNode)
@@ -320,7 +321,7 @@ class PlainKatago(PlainPuct):
         radius = self._params.lcb_deviations * math.sqrt(variance / size)
         return mean - radius, radius
 
-    def play_weights(self, node: KatagoNode) -> dict[int, float]:
+    def play_weights(self, node: KatagoNode, *, by_bounds: bool = True) -> dict[int, float]:
         p, children = self._params, {move: child for move, child in self._children(node).items() if child.visits}
         weights = {move: child.weight for move, child in children.items()}
 
@@ -342,7 +343,7 @@ class PlainKatago(PlainPuct):
                     weights[move] = min(weights[move], max(wanted, 0))
                 if move != explored:
                     weights[move] = math.ceil(weights[move])
-        if not p.lcb:
+        if not (p.lcb and by_bounds):
             return weights
         bounds = {move: self.lower_bound(child) for move, child in children.items()}
         least = p.lcb_share * weights[explored]
@@ -353,6 +354,12 @@ class PlainKatago(PlainPuct):
                 factor = (bounds[move][1] + excess) / (bounds[move][1] + 0.2 * excess)
                 weights[best] = max(weights[best], factor**2 * weights[move])
         return weights
+
+    def pruned(self) -> Result:
+        """The root's own evaluation and its moves, by the weights without the bounds."""
+        weights, children = self.play_weights(self.root, by_bounds=False), self._children(self.root)
+        own = (self._own_weight(self.root), self.root.result)
+        return mean_of([own, *((weight, -children[move].average) for move, weight in weights.items())])
 
     def line(self, move: int) -> list[int]:
         """The moves that would be played after this one at the root."""

@@ -182,20 +182,21 @@ class SearchTask:
     def _report(self, search: TreeSearch) -> SearchResult:
         """The state of the search, with the move that stands best."""
         game = self.game
-        candidates = search_candidates(search, self._pv_length)
+        candidates, root = search_candidates(search, self._pv_length), search.root_moments()
+        value, score = root.pop("value"), root.pop("score")
         return SearchResult(
             move=candidates[0].point if candidates else game.size**2,
             resign=False,
             to_play=game.to_play,
             candidates=candidates,
-            winrate=(search.value + 1) / 2,
-            score=search.score if search.has_score else None,
+            winrate=(value + 1) / 2,
+            score=score if search.has_score else None,
             ownership=search.ownership,
             visits=search.visits,
             evaluations=search.evaluations - self._evaluations_before,
             seconds=self.seconds,
             raw=search.root_evaluation(),
-            **search.root_moments(),
+            **root,
         )
 
     def _left(self) -> float:
