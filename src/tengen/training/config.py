@@ -309,8 +309,8 @@ class TeacherConfig(Strict):
     def _network_labels(self) -> "TeacherConfig":
         if self.uses > 1 and self.network is None:
             raise ValueError(
-                f"uses is {self.uses}, but without `network` the labels are those of the store, drawn once an epoch: "
-                "give training.epochs"
+                f"uses is {self.uses}, but without `network` each label of the store is drawn once an epoch: give 1, "
+                "and training.epochs for more"
             )
         return self
 
