@@ -10,7 +10,7 @@ import torch
 from training.small_run import settings_of, write_store
 
 from tengen.benchmark.training import encoding, estimate, plan, random_games
-from tengen.training.config import RunConfig, TrainConfig
+from tengen.training.config import RunConfig, TeacherConfig, TrainConfig
 from tengen.training.supervised import Pace, measure_pace, open_samplers
 
 PACE = Pace(steps=5, step_seconds=0.5, waiting=0.0, validation_seconds=0.01)
@@ -56,8 +56,10 @@ def test_without_the_store_on_random_games(run: RunConfig, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     data = run.data.model_copy(update={"store": "nowhere"})
     card = run.card.model_copy(update={"board_sizes": [7]})
-    found = estimate(run.model_copy(update={"data": data, "card": card}), 0.0)
-    assert found.source == "random games" and found.step_seconds > 0
+    for teacher in (None, TeacherConfig(network="zero-7x7", uses=2)):
+        chosen = data.model_copy(update={"teacher": teacher})
+        found = estimate(run.model_copy(update={"data": chosen, "card": card}), 0.0)
+        assert found.source == "random games" and found.step_seconds > 0
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
 
 

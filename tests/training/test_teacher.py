@@ -27,7 +27,7 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.training.batches import TensorBatch, targets_named  # noqa: E402
 from tengen.training.callbacks import newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
+from tengen.training.supervised import make_trainer, open_samplers, train, with_facts  # noqa: E402
 from tengen.training.teacher import PLANES, SCALARS, LabelBuffer, Teacher, TeacherTargets  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")
@@ -205,6 +205,14 @@ def test_a_position_is_labelled_once_for_several_steps(settings: dict[str, Any],
     settings["data"]["teacher"]["uses"] = 3
     with pytest.raises(ValueError, match=r"batch_size 8 is no multiple of data.teacher.uses x devices"):
         RunConfig.model_validate(settings)
+    settings["data"]["teacher"] = {"network": TEACHER, "uses": 2, "buffer": 3}
+    with pytest.raises(ValueError, match=r"buffer 3 is less than the 4 positions that are labelled at once"):
+        RunConfig.model_validate(settings)
+    settings["data"]["teacher"] = {"network": TEACHER, "uses": 2}
+    settings["training"] |= {"steps": None, "epochs": 1}
+    run = RunConfig.model_validate(settings)
+    games = open_samplers(run).train
+    assert with_facts(run, games, [7]).training.total_steps == games.positions // 4
     settings["data"]["teacher"] = {"uses": 2}
     with pytest.raises(ValueError, match=r"uses is 2, but without `network`"):
         RunConfig.model_validate(settings)

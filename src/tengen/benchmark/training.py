@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,22 +86,23 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     """
     from tengen.networks import parse_config
     from tengen.training.start import with_network
-    from tengen.training.supervised import Samplers, measure_pace, open_samplers
+    from tengen.training.supervised import Samplers, measure_pace, open_samplers, teacher_of
 
     run = with_network(run)
     config = parse_config(run.network)
     name = str(run.network.get("preset") or run.network.get("size", config.family))
     if _store_of(run) is not None:
         samplers = open_samplers(run)
-        run = run.model_copy(update={"training": run.training.with_epoch(samplers.train.positions)})
+        run = run.model_copy(update={"training": run.training.with_epoch(samplers.train.positions * run.uses)})
         return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
     if run.training.with_epoch(1) != run.training:
         raise StoreError(f"the length of {run.name} depends on its games, and {run.data.store} does not exist")
     with random_games(max(run.card.board_sizes or config.board_sizes or (19,))) as store:
-        train = Sampler(
-            store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
-            vary_rules=run.data.vary_rules,
-        )  # fmt: skip
+        drawn: dict[str, Any] = {"vary_rules": run.data.vary_rules}
+        if (teacher := teacher_of(run)) is not None:
+            seed = run.training.seed if run.data.vary_rules else None
+            drawn = {"any_rules": run.data.vary_rules, "extra": teacher.inputs(run.data.threads, seed)}
+        train = Sampler(store, "all", config.plane_set, run.drawn_positions, threads=run.data.threads, **drawn)
         judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
         pace = measure_pace(run, Samplers(train, judged), seconds)
     return _estimate(run, name, "random games", pace, run.training.validation_games)

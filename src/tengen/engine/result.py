@@ -47,7 +47,8 @@ class SearchResult:
     the legal moves, best first. `score` (points) is None where neither network nor playouts know it; so is `ownership`,
     float32 [size, size] with +1 for what the side to move will own, which is None before the first visit too.
     `evaluations` and `seconds` are this search's own; `visits` include a kept tree's. `utility` to `no_result` are the
-    root's, as in a Candidate, and `raw` is the network's own evaluation of the root, None for a kept tree.
+    root's, as in a Candidate; with KataGo's search these, winrate and score weigh each move as it would be explored now
+    (its pruned root values). `raw` is the network's own evaluation of the root, None for a kept tree.
     """
 
     move: int

@@ -97,13 +97,14 @@ class _Builder:
 
     def _input(self, name: str, static: bool) -> Any:
         """A value of the graph. Whole numbers that are constant become lists, other constants parts of the module."""
-        array, made = self._arrays.get(name), self._values.get(name)
+        array = self._arrays.get(name)
         if array is None:
-            return self._call(Tensor.to, made, self._dtype) if name in self._static and not static else made
+            value = self._values[name]
+            return self._call(Tensor.to, value, self._dtype) if name in self._static and not static else value
         if array.dtype.kind in "iub" or (static and not array.ndim):
             return array.tolist()
-        if made is not None and not static:
-            return made
+        if name in self._values and not static:
+            return self._values[name]
         attribute = f"c{len(self._root._buffers)}"
         tensor = torch.from_numpy(np.array(array, np.float32))
         self._root.register_buffer(attribute, tensor if static else tensor.to(self._dtype))

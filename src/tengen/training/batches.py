@@ -46,8 +46,14 @@ def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArra
     return found
 
 
+MOVE_TARGETS = {f"move{n}": n for n in MOVES_AHEAD}
+"""The targets that are moves, policy indices [B], by name."""
+
 TARGETS: Registry[Target] = Registry(
-    "target", "tengen.targets", {f"move{n}": partial(later_move, ahead=n - 1) for n in MOVES_AHEAD}, RecipeError
+    "target",
+    "tengen.targets",
+    {name: partial(later_move, ahead=n - 1) for name, n in MOVE_TARGETS.items()},
+    RecipeError,
 )
 """Further targets by name; a loss names those that it needs (see `losses.LossTerm`)."""
 

@@ -296,13 +296,16 @@ class TeacherConfig(Strict):
     ownership: Fraction = key(1.0, "share of the teacher's ownership in the ownership target")
     uses: int = key(
         1,
-        "how often a position that `network` has labelled is trained on, each time in another symmetry, at random "
-        "steps among the next ones",
+        "how often on average a position that `network` has labelled is trained on, in a random symmetry each time "
+        "unless `symmetries` is off",
         ge=1,
         le=MAX_BATCH,
     )
     buffer: int = key(
-        100_000, "newest labelled positions, of each device, that are drawn from where `uses` is more than 1", ge=1
+        100_000,
+        "labelled positions, the newest ones, that each device keeps and draws from where `uses` is more than 1; 18 KB "
+        "each on 19x19",
+        ge=1,
     )
 
     @model_validator(mode="after")
@@ -411,18 +414,28 @@ class RunConfig(Recipe):
 
     @model_validator(mode="after")
     def _labels_parts_of_batches(self) -> "RunConfig":
-        uses, training = self.data.teacher.uses if self.data.teacher else 1, self.training
-        if training.batch_size % (uses * training.parts):
+        training, at_once = self.training, self.drawn_positions // self.training.parts
+        if training.batch_size % (self.uses * training.parts):
             raise ValueError(
                 f"training.batch_size {training.batch_size} is no multiple of data.teacher.uses x devices x accumulate "
-                f"= {uses} x {training.devices} x {training.accumulate}"
+                f"= {self.uses} x {training.devices} x {training.accumulate}"
+            )
+        if self.uses > 1 and self.data.teacher is not None and self.data.teacher.buffer < at_once:
+            raise ValueError(
+                f"data.teacher.buffer {self.data.teacher.buffer} is less than the {at_once} positions that are "
+                "labelled at once"
             )
         return self
 
     @property
-    def drawn(self) -> int:
-        """Positions of the games that a step takes."""
-        return self.training.batch_size // (self.data.teacher.uses if self.data.teacher else 1)
+    def uses(self) -> int:
+        """Steps that a drawn position takes part in, on average."""
+        return self.data.teacher.uses if self.data.teacher else 1
+
+    @property
+    def drawn_positions(self) -> int:
+        """Positions of the games that a step draws."""
+        return self.training.batch_size // self.uses
 
 
 class LinearTraining(Strict):

@@ -30,7 +30,7 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.batches import TARGETS, BatchStream, TensorBatch, targets_named
+from tengen.training.batches import MOVE_TARGETS, TARGETS, BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import (
     Checkpoints,
     LaterMoves,
@@ -103,7 +103,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     # The positions of the records, or those that a teacher has labelled.
     drawn: dict[str, Any] = {
         "plane_set": network.plane_set,
-        "batch_size": run.drawn,
+        "batch_size": run.drawn_positions,
         "part": (rank.rank, rank.ranks),
         "seed": training.seed,
         "symmetries": data.symmetries,
@@ -174,6 +174,15 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
     return build(parse_config(network), len(inputs.planes), len(inputs.scalars))
 
 
+def _check_turned(run: RunConfig) -> None:
+    """Raise RecipeError for targets whose symmetry a buffer of labels does not know."""
+    unknown = [name for name in needed_targets(run.training.losses)[1] if name not in MOVE_TARGETS]
+    if unknown:
+        raise RecipeError(
+            f"data.teacher.uses is {run.uses}, but nothing is known of the symmetry of the target {unknown[0]}: give 1"
+        )
+
+
 def make_trainer(
     run: RunConfig,
     inputs: PlaneSet,
@@ -192,6 +201,7 @@ def make_trainer(
     if teacher is not None and mix is not None:
         prepare = teacher.targets(_mix(mix), fabric.device, compiled=training.compile)
         if mix.uses > 1:
+            _check_turned(run)
             seed = derive(training.seed, fabric.global_rank)
             prepare = LabelBuffer(prepare, mix.uses, mix.buffer, symmetries=run.data.symmetries, seed=seed)
     return Trainer(
@@ -427,7 +437,7 @@ def with_facts(
         raise RecipeError(
             f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
         )
-    training = run.training.with_epoch(games.positions)
+    training = run.training.with_epoch(games.positions * run.uses)
     teacher = teacher_of(run, local)
     described = None
     if teacher is not None and run.data.teacher is not None:
@@ -463,7 +473,8 @@ def _identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
 
 
 def _fixed_of(teacher: TeacherConfig) -> dict[str, Any]:
-    return teacher.model_dump(exclude_none=True, exclude={"licence"})
+    """What of a teacher cannot change when a run is resumed."""
+    return teacher.model_dump(exclude_none=True, exclude={"licence", "buffer"})
 
 
 def _add_new_settings(before: dict[str, Any], now: Mapping[str, Any]) -> None:

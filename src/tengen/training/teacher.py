@@ -145,12 +145,13 @@ class TeacherTargets:
 
 
 class LabelBuffer:
-    """Trains on each labelled position `uses` times on average, in another symmetry each time: a label costs several
+    """Trains on each labelled position `uses` times on average, in a random symmetry each time: a label costs several
     steps of a small student. For every batch that `label` has labelled it returns one `uses` times as large, drawn from
-    the newest `capacity` positions with replacement.
+    the newest `capacity` positions with replacement. `capacity` must hold a batch.
 
-    Planes, policies and ownerships are kept in float16: 17 KB a position of 19x19 with 22 planes. A run that goes on
-    begins with an empty buffer. Symmetries turn a board within its own square at the top left of the tensors.
+    Planes, policies and ownerships are kept in float16: 18 KB a position of 19x19 with 22 planes. A run that goes on
+    begins with an empty buffer. Symmetries turn a board within its own square at the top left of the tensors. Further
+    targets must be moves (MOVE_TARGETS).
     """
 
     def __init__(
@@ -171,7 +172,7 @@ class LabelBuffer:
 
     @torch.no_grad()
     def __call__(self, batch: TensorBatch) -> TensorBatch:
-        """A batch of other positions than those of `batch`, among which they may be."""
+        """Label a batch and keep it; draw a batch from all that is kept."""
         self._keep(self._label(batch))
         device, filled, count = batch.planes.device, min(self._seen, self._capacity), self._uses * len(batch.planes)
         if self._draws is None:
