@@ -146,7 +146,7 @@ class _Builder:
         square = self._maker(mean[0], "Pow") if mean else None
         if not (product and inverse and total and mean and square) or square[0] != product[0]:
             return None
-        arrays = [self._arrays.get(name) for name in (weights, inverse[0], total[1], mean[1], square[1])]
+        arrays: list[Any] = [self._arrays.get(name) for name in (weights, inverse[0], total[1], mean[1], square[1])]
         if any(array is None for array in arrays):
             return None
         scale, one, epsilon, axes, power = arrays
