@@ -107,8 +107,8 @@ void Search::prepare_leaf(Simulation& sim) {
 }
 
 // The key of the position after `move`; 0 for the first move of a game. A position without its history was reached by
-// some move, which all moves at the root then share. Set-up stones count as such a position too; KataGo, which keeps the
-// moves where it hides them from the network, has no bias there.
+// some move, which all moves at the root then share. Set-up stones count as such a position too; KataGo, which keeps
+// the moves where it hides them from the network, has no bias there.
 static std::uint64_t bias_key(const Game& game, Point move) {
     const Board& board = game.board();
     if (!game.moves().empty()) return value_bias_key(board, game.to_play(), game.moves().back().point, move);
