@@ -334,8 +334,8 @@ def test_a_constant_for_each_point_is_no_bias() -> None:
 
 
 def test_a_network_gives_the_same_with_it() -> None:
-    """Every convolution of the default network, on a full board and on a smaller one in the same tensor."""
-    shipped = Path(load_evaluator("default").on(19).path)  # type: ignore[attr-defined]
+    """Every convolution of a network of the default's shape, on a full board and a smaller one in the same tensor."""
+    shipped = Path(load_evaluator("distilled-b8c64").on(19).path)  # type: ignore[attr-defined]
     positions = [Game(size) for size in (19, 13, 19)]
     for game in positions:
         for point in (60, 61, 40, 62):
