@@ -333,9 +333,13 @@ def test_a_constant_for_each_point_is_no_bias() -> None:
         assert kept and np.abs(found - expected).max() < 1e-4
 
 
-def test_a_network_gives_the_same_with_it() -> None:
-    """Every convolution of a network of the default's shape, on a full board and a smaller one in the same tensor."""
-    shipped = Path(load_evaluator("distilled-b8c64").on(19).path)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("name", ["default", "distilled-b8c64"])
+def test_a_network_gives_the_same_with_it(name: str) -> None:
+    """Every convolution of a network, on a full board and on a smaller one in the same tensor.
+
+    In bf16 a policy of the default, 0.79, is off by 0.0145 here, and by 0.004 without the algorithm: the other alone.
+    """
+    shipped = Path(load_evaluator(name).on(19).path)  # type: ignore[attr-defined]
     positions = [Game(size) for size in (19, 13, 19)]
     for game in positions:
         for point in (60, 61, 40, 62):
@@ -350,7 +354,7 @@ def test_a_network_gives_the_same_with_it() -> None:
     assert np.abs(plain.value - winograd.value).max() < 1e-5
     assert plain.score is not None and winograd.score is not None
     assert np.abs(plain.score - winograd.score).max() < 1e-3
-    if not _native.Winograd.available("bf16"):
+    if name == "default" or not _native.Winograd.available("bf16"):
         return
     half = evaluated("bf16", True)
     assert half.score is not None
