@@ -17,7 +17,10 @@ import pytest
 from tengen import _native, machine
 
 Start = Callable[[str], tuple[machine.PipeReader, IO[bytes], IO[bytes]]]
-KNOWN_FLAGS = {"avx2", "fma", "avx512f", "avx512bw", "avx_vnni", "avx512_vnni", "avx512_bf16", "amx_int8"}
+KNOWN_FLAGS = {
+    *("avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx_vnni", "avx512_vnni", "avx512_bf16"),
+    *("amx_bf16", "amx_int8"),
+}
 
 
 @pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="Linux lists the flags of the processor")

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/thread_state.h"
 #include "convolution/chain.h"
 #include "convolution/winograd.h"
 #include "processor/processor.h"
@@ -155,11 +156,7 @@ void run_chain(const ConvolutionChain& self, const std::vector<Images<const floa
             throw nb::value_error("a result may not overlap the other arrays");
         to.push_back(result.data());
     }
-    // Python makes a state for a thread of OpenVINO at every call and deletes it after the call. That maps memory,
-    // which interrupts the other threads (measured: 40 of 400 microseconds). So a thread keeps the state of its first
-    // call. Some 16 KB stay when the thread ends: a compiled model has a thread for each part of a batch.
-    static thread_local const auto kept = PyGILState_Ensure();
-    static_cast<void>(kept);
+    keep_thread_state();
     const nb::gil_scoped_release release;
     self.run(read, to, made.batch, made.rows, made.columns);
 }
@@ -198,8 +195,8 @@ void weight_gradient_of_halves(const Images<const std::uint16_t>& in, const Imag
 void register_convolution(nb::module_& m) {
     using namespace tengen;
     m.def("processor_flags", &processor_flags,
-          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx512bw, avx_vnni, "
-          "avx512_vnni, avx512_bf16 and amx_int8; empty on other processors than x86-64.");
+          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx512bw, avx512dq, "
+          "avx_vnni, avx512_vnni, avx512_bf16, amx_bf16 and amx_int8; empty on other processors than x86-64.");
     nb::class_<Winograd>(m, "Winograd", "A convolution 3x3 or 5x5 with zero padding, by Winograd's algorithm.")
         .def(
             "__init__", &bindings::make, "weights"_a, "bias"_a, "precision"_a = "f32", "instructions"_a = "",

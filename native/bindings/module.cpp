@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void register_attention(nb::module_& m);
 void register_board(nb::module_& m);
 void register_convolution(nb::module_& m);
 void register_features(nb::module_& m);
@@ -18,6 +19,7 @@ NB_MODULE(TENGEN_MODULE, m) {
     m.doc() = "Tengen's native core: rules, features, playouts and search.";
     register_board(m);
     register_convolution(m);
+    register_attention(m);
     register_features(m);
     register_search(m);
     register_pool(m);

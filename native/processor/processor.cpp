@@ -30,10 +30,12 @@ std::vector<std::string_view> read_flags() {
     add("avx2", ymm && seven.ebx >> 5 & 1);
     add("fma", ymm && first.ecx >> 12 & 1);
     add("avx512f", zmm && seven.ebx >> 16 & 1);
+    add("avx512dq", zmm && seven.ebx >> 17 & 1);
     add("avx512bw", zmm && seven.ebx >> 30 & 1);
     add("avx_vnni", ymm && seven.eax >= 1 && Leaf(7, 1).eax >> 4 & 1);
     add("avx512_vnni", zmm && seven.ecx >> 11 & 1);
     add("avx512_bf16", zmm && seven.eax >= 1 && Leaf(7, 1).eax >> 5 & 1);
+    add("amx_bf16", tiles && seven.edx >> 22 & 1);
     add("amx_int8", tiles && seven.edx >> 25 & 1);
 #endif
     return flags;

@@ -117,7 +117,7 @@ def test_a_device_that_opens_later_is_taken_then(machine: Machine, network: Path
 def test_devices_are_measured_as_they_are_used(machine: Machine, network: Path) -> None:
     """Self-play runs a stream a worker without Winograd's algorithm, and keeps no compiled models."""
     fastest_device(network, 8)
-    options = devices.Options(threads=2, streams=2, precision="f32", winograd=False, remember=False)
+    options = devices.Options(threads=2, streams=2, precision="f32", native=False, remember=False)
     machine.options.clear()
     _, rates = fastest_device(network, 8, **options)
     assert machine.options == [options] * 3 and machine.measured == ["cpu", "cuda"] * 2
@@ -219,7 +219,7 @@ def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monk
     assert isinstance(chosen, OpenVinoEvaluator) and isinstance(fixed, OpenVinoEvaluator)
     assert chosen.rule.chosen == fast and fixed.rule.chosen is None
     inputs = random_inputs([13] * 5, 13)
-    expected = OpenVinoEvaluator(network, precision="f32", winograd=False, remember=False).infer(inputs)
+    expected = OpenVinoEvaluator(network, precision="f32", native=False, remember=False).infer(inputs)
     assert {layout.parts for layout in opened if layout} == {1, 2}
     for evaluator in opened.values():
         found = evaluator.infer(inputs)

@@ -15,7 +15,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-from tengen.evaluators.openvino import CACHE, Layout, OpenVinoEvaluator, winograd_pays
+from tengen.evaluators.openvino import CACHE, Layout, OpenVinoEvaluator, native_layers
 
 
 def test_a_batch_of_any_length(network: Path) -> None:
@@ -126,19 +126,19 @@ def test_wrong_planes_are_named(network: Path) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 6, 16, 64])
 def test_every_candidate_is_a_way_of_its_own_that_uses_the_threads(threads: int) -> None:
-    for winograd in (False, True):
-        found = Layout.candidates(threads, winograd, 8)
+    for native in (False, True):
+        found = Layout.candidates(threads, native, 8)
         assert len(found) == len(set(found)) <= 5 and Layout(False, 1, threads) in found
         assert {layout.parts > 1 for layout in found} == {False, True} or threads == 1
         for layout in found:
             assert layout.parts <= 8 and threads // 2 <= layout.parts * layout.threads <= threads
-            assert winograd or not layout.winograd
+            assert native or not layout.native
 
 
-@pytest.mark.skipif(not winograd_pays("bf16"), reason="this processor has no products of bf16, or AMX")
+@pytest.mark.skipif(native_layers("bf16") != "convolutions", reason="this processor has no products of bf16, or AMX")
 def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
     path = find_network("tygem-b8c64")
     evaluator = OpenVinoEvaluator(path, precision="bf16", threads=4, max_batch=4, remember=False)
     evaluator.infer(evaluator.blank(4, 19))
-    assert evaluator.rule.winograd and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
-    assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).rule.winograd
+    assert evaluator.rule.native and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
+    assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).rule.native

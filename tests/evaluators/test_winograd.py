@@ -17,7 +17,7 @@ from openvino import opset13 as opset
 
 from tengen import _native
 from tengen.evaluators import Evaluation, load_evaluator
-from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
+from tengen.evaluators.openvino import Layout, OpenVinoEvaluator, native_layers
 from tengen.evaluators.winograd import use_winograd
 from tengen.game import Game
 
@@ -239,7 +239,7 @@ def test_a_chain_that_cannot_be_is_refused() -> None:
 
 def test_convolutions_that_follow_each_other_are_one_operation() -> None:
     """Of the 21 of the default network: the first, and what lies between its four global biases."""
-    evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, winograd=True, precision="f32", remember=False)  # type: ignore[attr-defined]
+    evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, native=True, precision="f32", remember=False)  # type: ignore[attr-defined]
     evaluator.infer(evaluator.encoded([Game(19)] * 8))
     (operations,) = evaluator._operations
     assert len({operation.get_friendly_name() for operation in operations}) == 6
@@ -251,7 +251,7 @@ def test_a_model_and_its_operations_are_freed() -> None:
     freed: list[int] = []
 
     def use() -> int:
-        evaluator = OpenVinoEvaluator(path, precision="f32", winograd=True, threads=1, remember=False)
+        evaluator = OpenVinoEvaluator(path, precision="f32", native=True, threads=1, remember=False)
         evaluator.infer(evaluator.encoded([Game(19)] * 2))
         (operations,) = evaluator._operations
         for operation in operations:
@@ -269,7 +269,7 @@ def test_a_process_may_end_while_a_thread_evaluates() -> None:
 import sys, threading
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
-evaluator = OpenVinoEvaluator(sys.argv[1], precision="f32", winograd=True, threads=2, remember=False)
+evaluator = OpenVinoEvaluator(sys.argv[1], precision="f32", native=True, threads=2, remember=False)
 batch = evaluator.encoded([Game(19)] * 8)
 evaluator.infer(batch)
 def work():
@@ -289,7 +289,7 @@ import sys
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 def fail():
-    evaluator = OpenVinoEvaluator(sys.argv[1], precision="f32", winograd=True, threads=2, remember=False)
+    evaluator = OpenVinoEvaluator(sys.argv[1], precision="f32", native=True, threads=2, remember=False)
     evaluator.evaluate([Game(19)] * 8)
     evaluator.infer = lambda batch, infer=evaluator.infer: infer(batch)  # a cycle, which the last traceback holds
     raise ValueError("wrong")
@@ -302,7 +302,7 @@ fail()
 
 def test_an_interrupted_call_leaves_no_request_running(monkeypatch: pytest.MonkeyPatch) -> None:
     path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
-    evaluator = OpenVinoEvaluator(path, precision="f32", winograd=True, threads=2, remember=False)
+    evaluator = OpenVinoEvaluator(path, precision="f32", native=True, threads=2, remember=False)
     batch = evaluator.encoded([Game(19)] * 8)
     expected = evaluator.infer(batch).policy.copy()
     with monkeypatch.context() as patched:
@@ -346,7 +346,7 @@ def test_a_network_gives_the_same_with_it(name: str) -> None:
             game.play(point)
 
     def evaluated(precision: Precision, use: bool) -> Evaluation:
-        evaluator = OpenVinoEvaluator(shipped, precision=precision, threads=2, winograd=use, remember=False)
+        evaluator = OpenVinoEvaluator(shipped, precision=precision, threads=2, native=use, remember=False)
         return evaluator.evaluate(positions)
 
     plain, winograd = evaluated("f32", False), evaluated("f32", True)
@@ -354,7 +354,7 @@ def test_a_network_gives_the_same_with_it(name: str) -> None:
     assert np.abs(plain.value - winograd.value).max() < 1e-5
     assert plain.score is not None and winograd.score is not None
     assert np.abs(plain.score - winograd.score).max() < 1e-3
-    if name == "default" or not _native.Winograd.available("bf16"):
+    if name == "default" or native_layers("bf16") != "convolutions":
         return
     half = evaluated("bf16", True)
     assert half.score is not None
@@ -365,24 +365,24 @@ def test_a_network_gives_the_same_with_it(name: str) -> None:
 
 @pytest.mark.parametrize("precision, rows", [("f32", (1, 32)), ("bf16", (8, 32))])
 def test_boards_and_batches_that_gain_nothing_stay_plain(precision: Precision, rows: tuple[int, int]) -> None:
-    if not _native.Winograd.available(precision):
-        pytest.skip(f"this processor has no products of {precision}")
+    if native_layers(precision) != "convolutions":
+        pytest.skip(f"this processor has no products of {precision}, or AMX")
     evaluator = OpenVinoEvaluator(
         load_evaluator("default").on(19).path,  # type: ignore[attr-defined]
-        precision=precision, threads=8, winograd=True, remember=False,
+        precision=precision, threads=8, native=True, remember=False,
     )  # fmt: skip
     few, many = rows
     for count, edge in ((few, 19), (many, 9), (many, 19)):
         evaluator.infer(evaluator.encoded([Game(edge)] * count))
-    made = [(rows, edge, layout.winograd) for rows, edge, layout in evaluator._requests]
+    made = [(rows, edge, layout.native) for rows, edge, layout in evaluator._requests]
     assert sorted(made) == sorted([(few, 19, False), (many // 8, 19, True), (many, 9, False)])
 
 
 def test_a_layout_of_convolutions_that_the_precision_lacks_is_not_taken() -> None:
     path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
-    evaluator = OpenVinoEvaluator(path, precision="int8", layout=Layout(True, 2), winograd=True, remember=False)
-    assert not evaluator.rule.winograd and evaluator.rule.chosen is None
+    evaluator = OpenVinoEvaluator(path, precision="int8", layout=Layout(True, 2), native=True, remember=False)
+    assert not evaluator.rule.native and evaluator.rule.chosen is None
     # Small boards keep to the rule, whatever the layout.
     plain = OpenVinoEvaluator(path, precision="f32", threads=2, layout=Layout(True, 2), remember=False)
     plain.infer(plain.encoded([Game(9)] * 8))
-    assert [layout.winograd for _rows, _edge, layout in plain._requests] == [False]
+    assert [layout.native for _rows, _edge, layout in plain._requests] == [False]

@@ -120,6 +120,7 @@ def serve(line: Connection) -> None:
         "PlayedGame": lambda make: played(),
         "SelfPlay": lambda make: _native.SelfPlay(make("PlayParams"), 2, 2),
         "Winograd": lambda make: _native.Winograd(np.ones((4, 2, 3, 3), np.float32), np.ones(4, np.float32)),
+        "Attention": lambda make: _native.Attention(2, 1, 32, 16),
         "ConvolutionStep": lambda make: _native.ConvolutionStep(make("Winograd"), 0),
         "ConvolutionChain": lambda make: _native.ConvolutionChain(1, [make("ConvolutionStep")], [1]),
     }

@@ -48,7 +48,7 @@ class Options(TypedDict, total=False):
     precision: Precision
     max_batch: int
     remember: bool
-    winograd: bool | None
+    native: bool | None
 
 
 def open_device(
@@ -282,7 +282,7 @@ def _machine() -> dict[str, Any]:
         "graphics": _graphics(),
         "visible": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "versions": library_versions(["openvino", "torch", *runtimes]),
-        "convolutions": 3,  # raised when ours become faster
+        "native layers": 1,  # raised when ours become faster
     }
 
 
@@ -294,8 +294,8 @@ def _graphics() -> list[str]:
 def _case(path: Path, batch: int, **options: Unpack[Options]) -> str:
     """What the rates hang on: the network, the batch, and all options but those that concern opening alone."""
     threads = options.get("threads", 0) or core_count()
-    further = {name: value for name, value in sorted(options.items()) if name in ("streams", "precision", "winograd")}
-    usual = {"streams": 1, "precision": "auto", "winograd": None}
+    further = {name: value for name, value in sorted(options.items()) if name in ("streams", "precision", "native")}
+    usual = {"streams": 1, "precision": "auto", "native": None}
     text = "".join(f" {name} {value}" for name, value in further.items() if value != usual[name])
     return f"{_architecture(path)} batch {batch} threads {threads}{text}"
 

@@ -24,17 +24,23 @@ from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count, cpu_quota
 
 if TYPE_CHECKING:
-    from tengen.evaluators.winograd import Operations
+    from tengen.evaluators.operation import Operations
 
 logger = logging.getLogger(__name__)
 
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
-MIN_CONVOLUTIONS = 4
+MIN_LAYERS = {"convolutions": 4, "attention": 1}
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
 WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
 """On smaller boards, too much of the tiles of 4x4 points lies beside the board (measured: 0.65 times the positions on
 9x9 in f32, 0.97 times on 13x13 in bf16)."""
+MIN_ATTENTION_POINTS = 300
+"""With fewer points a part the calls from Python take what attention saves (measured on 9x9: 0.9 times the positions
+with two boards a part, 1.0 to 1.3 with four, 1.5 to 1.6 with 16)."""
+NativeLayers = Literal["convolutions", "attention"]
+"""Layers that native code computes faster than OpenVINO: convolutions by Winograd's algorithm, attention by matrix
+units (AMX)."""
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
@@ -44,20 +50,20 @@ _LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
 @dataclass(frozen=True)
 class Layout:
     """How a batch is computed on the CPU: in so many parts side by side, each by so many threads (0: all cores);
-    `winograd` computes convolutions by Winograd's algorithm and needs one thread a part.
+    `native` computes layers by native code (`NativeLayers`) and needs one thread a part.
 
-    Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `winograd`, by less otherwise.
+    Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `native`, by less otherwise.
     """
 
-    winograd: bool
+    native: bool
     parts: int
     threads: int = 1
 
     def __str__(self) -> str:
-        return f"{self.parts} x {self.threads} threads{', Winograd' if self.winograd else ''}"
+        return f"{self.parts} x {self.threads} threads{', native' if self.native else ''}"
 
     @staticmethod
-    def candidates(threads: int, winograd: bool, batch: int) -> list["Layout"]:
+    def candidates(threads: int, native: bool, batch: int) -> list["Layout"]:
         """Those worth measuring on so many threads in batches of `batch`, at most five.
 
         Parts without a row would wait, and with many of them the rule would be measured again: see `_model`.
@@ -66,20 +72,21 @@ class Layout:
         parts = list(dict.fromkeys([1, max(1, most // 2), most]))
         plain = [Layout(False, n, threads // n) for n in parts]
         # Larger batches take the layout too, so at most half of the threads may rest.
-        return plain + [Layout(True, n) for n in reversed(parts) if winograd and n >= threads // 2]
+        return plain + [Layout(True, n) for n in reversed(parts) if native and n >= threads // 2]
 
 
 @dataclass(frozen=True)
 class LayoutRule:
     """Which layout computes a batch.
 
-    fitting: how many convolutions `winograd` can compute. winograd: whether it does, on boards from `min_edge` on in
-    batches of `min_rows`, in `parts` parts; other batches are whole, by `threads` threads (0: all cores). chosen: the
-    layout of larger boards and batches instead.
+    layers: which layers native code can compute, and `fitting` how many. native: whether it does, in batches of
+    `min_rows`, in `parts` parts: convolutions on boards from `min_edge` on, attention in parts of enough points. Other
+    batches are whole, by `threads` threads (0: all cores). chosen: the layout instead on boards from `min_edge` on.
     """
 
+    layers: NativeLayers | None
     fitting: int
-    winograd: bool
+    native: bool
     parts: int
     threads: int
     min_rows: int
@@ -89,19 +96,21 @@ class LayoutRule:
     @classmethod
     def of(
         cls,
+        layers: NativeLayers | None,
         fitting: int,
         precision: str,
-        winograd: bool | None,
+        native: bool | None,
         parts: int,
         threads: int,
         max_batch: int,
         chosen: Layout | None,
     ) -> "LayoutRule":
-        """The rule for a network and a processor; `winograd` None leaves it to the number of fitting convolutions."""
-        enough = fitting >= (MIN_CONVOLUTIONS if winograd is None else 1)
+        """The rule for a network and a processor; `native` None leaves it to the number of fitting layers."""
+        enough = layers is not None and fitting >= (MIN_LAYERS[layers] if native is None else 1)
         return cls(
+            layers=layers,
             fitting=fitting,
-            winograd=winograd is not False and enough and parts <= max_batch,
+            native=native is not False and enough and parts <= max_batch,
             parts=parts,
             threads=threads,
             # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
@@ -109,7 +118,7 @@ class LayoutRule:
             # cores as `max_batch` no batch has a row more.
             min_rows=parts + (precision == "bf16" and 1 < parts < max_batch),
             min_edge=WINOGRAD_EDGES.get(precision, WINOGRAD_EDGES["f32"]),
-            chosen=None if chosen and chosen.winograd and not fitting else chosen,
+            chosen=None if chosen and chosen.native and not fitting else chosen,
         )
 
     def layout(self, rows: int, edge: int, only_size: int | None) -> Layout:
@@ -117,7 +126,9 @@ class LayoutRule:
         smallest = min(self.min_edge, only_size or self.min_edge)
         if self.chosen is not None and edge >= smallest and 2 * rows >= self.chosen.parts:
             return self.chosen
-        if self.winograd and edge >= self.min_edge and rows >= self.min_rows:
+        points = -(-rows // self.parts) * edge * edge
+        enough = points >= MIN_ATTENTION_POINTS if self.layers == "attention" else edge >= self.min_edge
+        if self.native and enough and rows >= self.min_rows:
             return Layout(True, self.parts, 1)
         return Layout(False, 1, self.threads)
 
@@ -214,12 +225,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     `threads` 0 uses all cores; `streams` share them, so that as many calls from different threads run side by side
     (measured on two cores: 1.9 times the positions of one, for networks too small for two threads). With `remember` off
-    nothing goes to the cache folder, as for networks that live for minutes. `winograd` computes convolutions by
-    Winograd's algorithm, and the parts of a batch side by side with a thread each; unless given, for networks of
-    convolutions in f32 (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5) and in bf16
-    without AMX (1.6 times; docs/log.md has the cost). A `layout` stands in the place of these rules on boards from
-    13x13 on (bf16: 14x14), in batches of at least half as many rows as its parts. Raises NetworkError for a file that
-    is no network.
+    nothing goes to the cache folder, as for networks that live for minutes. `native` computes layers by native code,
+    and the parts of a batch side by side with a thread each; unless given, convolutions by Winograd's algorithm in f32
+    (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5) and in bf16 without AMX (1.6
+    times; docs/log.md has the cost), and attention in bf16 with AMX (1.5 to 1.7 times). A `layout` stands in the place
+    of these rules on boards from 13x13 on (bf16: 14x14), in batches of at least half as many rows as its parts. Raises
+    NetworkError for a file that is no network.
     """
 
     def __init__(
@@ -231,13 +242,11 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         precision: Precision = "auto",
         max_batch: int = 64,
         remember: bool = True,
-        winograd: bool | None = None,
+        native: bool | None = None,
         target: Literal["CPU", "GPU"] = "CPU",
         layout: Layout | None = None,
     ) -> None:
         openvino = import_openvino()
-        from tengen.evaluators.winograd import count_fitting
-
         super().__init__(path, max_batch)
         self._core: Any = openvino.Core()
         with _COMPILING:
@@ -246,7 +255,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             openvino.Tensor(np.zeros(1, np.float32), shared_memory=True)
         self._target = target
         if target == "GPU":
-            threads, winograd = 1, False
+            threads, native = 1, False
             precision = "f32" if precision == "f32" else "bf16"
         elif not threads and cpu_quota():  # OpenVINO asks the affinity alone
             threads = core_count()
@@ -261,9 +270,10 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         _CALLS.evaluators.add(self)
         model = self._read()
         self._describe_model(model)
-        fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
+        layers = native_layers(self.precision) if target == "CPU" else None
+        fitting = _count_layers(model, layers)
         parts = max(1, (threads or core_count()) // streams)
-        self.rule = LayoutRule.of(fitting, self.precision, winograd, parts, threads, max_batch, layout)
+        self.rule = LayoutRule.of(layers, fitting, self.precision, native, parts, threads, max_batch, layout)
 
     def _device_options(self, threads: int, streams: int, remember: bool) -> dict[str, Any]:
         """The options that OpenVINO compiles models with."""
@@ -350,7 +360,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         parts = layout.parts
         try:
             model.reshape({name: list(shape) for name, shape in shapes.items()})
-            compiled = self._compile_winograd(model, parts) if layout.winograd else self._compile(model, layout)
+            compiled = self._compile_native(model, parts) if layout.native else self._compile(model, layout)
             for _ in range(self._streams):
                 found.put(_Requests(self._new_request(compiled, shapes) for _ in range(parts)))
         except RuntimeError as error:
@@ -364,20 +374,21 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             request.set_tensor(name, import_openvino().Tensor(array, shared_memory=True))
         return _Request(request, inputs, self.outputs)
 
-    def _compile_winograd(self, model: Any, parts: int) -> Any:
+    def _compile_native(self, model: Any, parts: int) -> Any:
         """The model with a thread a stream. Such a model has no file form, so the cache folder is not asked."""
-        from tengen.evaluators.winograd import use_winograd
-
         threads = parts * self._streams
-        # What is no such convolution is computed in f32: it takes little of the time.
-        options = {
-            "NUM_STREAMS": str(threads),
-            "INFERENCE_NUM_THREADS": threads,
-            "INFERENCE_PRECISION_HINT": "f32",
-            "CACHE_DIR": "",
-        }
+        options = {"NUM_STREAMS": str(threads), "INFERENCE_NUM_THREADS": threads, "CACHE_DIR": ""}
         with _COMPILING:
-            self._operations.append(use_winograd(model, self._kernels, self.precision))  # type: ignore[arg-type]
+            if self.rule.layers == "attention":
+                from tengen.evaluators.attention import use_attention
+
+                self._operations.append(use_attention(model))
+            else:
+                from tengen.evaluators.winograd import use_winograd
+
+                self._operations.append(use_winograd(model, self._kernels, self.precision))  # type: ignore[arg-type]
+                # What is no such convolution is computed in f32: it takes little of the time.
+                options["INFERENCE_PRECISION_HINT"] = "f32"
             return self._compiled(model, {**self._options, **options})
 
     def _compile(self, model: Any, layout: Layout) -> Any:
@@ -444,14 +455,28 @@ def _half(core: Any) -> str:
     return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
 
 
-def winograd_pays(precision: str) -> bool:
-    """Whether the processor computes convolutions by Winograd's algorithm in a precision.
+def native_layers(precision: str) -> NativeLayers | None:
+    """The layers that native code computes faster than OpenVINO on this processor in a precision.
 
-    Not in bf16 with matrix units (AMX), whose products of bf16 are 16 times as fast as those of f32.
+    With matrix units (AMX) products of bf16 are 16 times as fast as those of f32: there convolutions are best as plain
+    sums, and attention takes most of the time.
     """
-    if precision == "bf16" and "amx_int8" in _native.processor_flags():
-        return False
-    return precision in ("f32", "bf16") and bool(_native.Winograd.available(precision))
+    if precision == "bf16" and "amx_bf16" in _native.processor_flags():
+        return "attention" if _native.Attention.available() else None
+    return "convolutions" if precision in ("f32", "bf16") and _native.Winograd.available(precision) else None
+
+
+def _count_layers(model: Any, layers: NativeLayers | None) -> int:
+    """How many layers of a kind a model with static shapes has."""
+    if layers == "attention":
+        from tengen.evaluators.attention import count_attention
+
+        return count_attention(model)
+    if layers == "convolutions":
+        from tengen.evaluators.winograd import count_fitting
+
+        return count_fitting(model)
+    return 0
 
 
 def multiplies_int8() -> bool:

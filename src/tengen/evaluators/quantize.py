@@ -93,7 +93,7 @@ def quantize(
     convolutions = [node.name for node in model.graph.node if node.op_type == "Conv" and node.name not in heads]
     if len(convolutions) < 2:
         raise NetworkError(f"{path} has no convolutions in its trunk, and only those become int8")
-    plain = OpenVinoEvaluator(path, precision="f32", winograd=False, remember=False)
+    plain = OpenVinoEvaluator(path, precision="f32", native=False, remember=False)
     games = list(positions or drawn_positions(plain, count))
     calibrating, judging = (plain.encoded(half) for half in (games[::2], games[1::2]))
     data = nncf.Dataset([_feeds(calibrating[i : i + 1]) for i in range(len(calibrating))])
@@ -167,7 +167,7 @@ def _write(model: onnx.ModelProto, card: Card, target: Path, cost: Cost | None =
 
 
 def _cost(plain: OpenVinoEvaluator, target: Path, judging: InputBatch) -> Cost:
-    int8 = OpenVinoEvaluator(target, precision="f32", winograd=False, remember=False)
+    int8 = OpenVinoEvaluator(target, precision="f32", native=False, remember=False)
     one, other = plain.infer(judging), int8.infer(judging)
     p, q = (np.maximum(found.policy.astype(float), 1e-12) for found in (one, other))
     rows = np.arange(len(judging))

@@ -5,16 +5,16 @@ OpenVINO 2026.4 has no such convolution: it computes the plain sum, at nearly th
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from openvino import Op, PartialShape
+from openvino import PartialShape
 from openvino._offline_transformations import apply_moc_transformations
 
 from tengen import _native
+from tengen.evaluators.operation import Operation, Operations
 
 MIN_CHANNELS = 16
 """Of fewer outputs the transforms cost more than they save."""
@@ -36,31 +36,14 @@ class _Step:
         return _native.ConvolutionStep(self.kernel, relu=self.relu, input_relu=self.input_relu, **numbers)
 
 
-class Operations(list[Any]):
-    """The operations of a model, with the copies that OpenVINO makes of them. They must live as long as the model."""
-
-
-class WinogradConvolutions:
-    """The name of the operations, which OpenVINO takes from the class of an object. It keeps a reference to that
-    object: of the operation itself, neither that nor its model would ever be freed."""
-
-
-# One for all, and never freed: OpenVINO counts its references down without the interpreter's lock.
-_NAMES = [WinogradConvolutions()] * 1000
-
-
-class _Convolutions(Op):  # type: ignore[misc]
-    """Convolutions with bias, with the residual sum and the ReLU behind each and the sum, ReLU and mask before it: one
-    call of native code. `channels` are those of the results; copies are added to `kept`."""
+class _Convolutions(Operation):
+    """Convolutions with bias, with the residual sum and the ReLU behind each and the sum, ReLU and mask before it."""
 
     def __init__(
-        self, inputs: list[Any], chain: _native.ConvolutionChain, channels: list[int], kept: Operations
+        self, inputs: list[Any], kept: Operations, chain: _native.ConvolutionChain, channels: list[int]
     ) -> None:
-        super().__init__(_NAMES[0])
-        self._chain, self._channels = chain, channels
-        self._kept = weakref.ref(kept)  # Python's collector does not look into operations: a cycle would stay
-        self.set_arguments(inputs)
-        self.constructor_validate_and_infer_types()
+        self._channels = channels  # of the results
+        super().__init__(inputs, kept, chain, channels)
 
     def validate_and_infer_types(self) -> None:
         batch, _, rows, columns = self.get_input_shape(0)
@@ -68,22 +51,8 @@ class _Convolutions(Op):  # type: ignore[misc]
         for i, channels in enumerate(self._channels):
             self.set_output_type(i, self.get_input_element_type(0), PartialShape([batch, channels, rows, columns]))
 
-    def clone_with_new_inputs(self, inputs: list[Any]) -> _Convolutions:
-        kept = self._kept()
-        assert kept is not None, "the operations live as long as their model"
-        kept.append(_Convolutions(inputs, self._chain, self._channels, kept))
-        return kept[-1]  # type: ignore[no-any-return]
-
-    def visit_attributes(self, visitor: Any) -> bool:
-        # Operations of equal inputs and attributes would be merged.
-        visitor.on_attributes({"chain": id(self._chain)})
-        return True
-
-    def has_evaluate(self) -> bool:
-        return True
-
     def evaluate(self, outputs: list[Any], inputs: list[Any]) -> bool:
-        self._chain.run([tensor.data for tensor in inputs], [tensor.data for tensor in outputs])
+        self.native.run([tensor.data for tensor in inputs], [tensor.data for tensor in outputs])
         return True
 
 
@@ -159,7 +128,7 @@ def _join(made: Sequence[Any], steps: Sequence[_Step], kept: Operations) -> Any:
         for node, step in zip(made, steps, strict=True)
     ]
     chain = _native.ConvolutionChain(len(given), native, [len(given) + i for i in left])
-    joined = _Convolutions(list(given.values()), chain, [steps[i].kernel.outputs for i in left], kept)
+    joined = _Convolutions(list(given.values()), kept, chain, [steps[i].kernel.outputs for i in left])
     for port, i in enumerate(left):
         tensor_names = made[i].output(0).get_names()
         made[i].output(0).replace(joined.output(port))
@@ -205,7 +174,7 @@ def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal
         )
     step = _Step(kernels[name], relu, input_relu, tuple(reads))
     chain = _native.ConvolutionChain(len(inputs), [step.native(range(len(inputs)))], [len(inputs)])
-    made = _Convolutions(inputs, chain, [len(weights)], Operations())  # joined before anything copies it
+    made = _Convolutions(inputs, Operations(), chain, [len(weights)])  # joined before anything copies it
     names = end.output(0).get_names()
     end.output(0).replace(made.output(0))
     made.output(0).set_names(names)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tengen import _native
-from tengen.evaluators.openvino import winograd_pays
+from tengen.evaluators.openvino import native_layers
 
 MIN_CHANNELS = {"f32": (16, 16), "bf16": (16, 64)}
 """The fewest channels of the smaller and of the larger side, inputs or outputs. Of fewer the transforms cost more than
@@ -44,7 +44,7 @@ def accelerate(network: nn.Module, precision: Literal["f32", "bf16"] = "f32") ->
 
 def pays(precision: Literal["f32", "bf16"]) -> bool:
     """Whether the processor trains faster so: not without vectors of AVX2, and not in bf16 with matrix units (AMX)."""
-    return winograd_pays(precision) and _native.Winograd.available(precision) != ["plain"]
+    return native_layers(precision) == "convolutions" and _native.Winograd.available(precision) != ["plain"]
 
 
 def _fits(layer: nn.Conv2d, precision: Literal["f32", "bf16"]) -> bool:

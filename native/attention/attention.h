@@ -1,0 +1,29 @@
+// Attention layers of networks, in bf16 on processors with matrix units (AMX).
+#pragma once
+
+#include "attention/attention_run.h"
+
+namespace tengen {
+
+/// An attention layer of some heads, each with its queries and with the keys and values of a key head: queries and keys
+/// are turned by angles of their point (RoFormer, Su et al. 2021, section 3.4.2), products of query and key become
+/// weights by softmax, and the result is the mean of the values by these weights.
+class Attention {
+  public:
+    /// Heads that follow each other share a key head. Throws std::invalid_argument where `heads` is no multiple of
+    /// `key_heads`, `query_size` is not 32 or 64 or `value_size` no multiple of 16.
+    Attention(int heads, int key_heads, int query_size, int value_size);
+
+    /// Whether this processor and system have matrix units for bf16.
+    static bool available();
+
+    const AttentionSizes& sizes() const { return sizes_; }
+
+    /// Throws std::runtime_error where it is not available.
+    void run(AttentionCall call) const;
+
+  private:
+    AttentionSizes sizes_;
+};
+
+}  // namespace tengen

@@ -1,0 +1,165 @@
+"""Attention layers of an OpenVINO model in bf16, on processors with matrix units (AMX).
+
+OpenVINO 2026.4 computes products, softmax and rotary embedding one after the other: its softmax takes most of the time
+where the products take little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from openvino import PartialShape, Type
+from openvino import opset13 as opset
+
+from tengen import _native
+from tengen.evaluators.operation import Operation, Operations
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """An attention layer: values of the model, and the node that gives its result.
+
+    flat: queries, keys and values [N, points, heads * channels]. bias: of each key [N, 1, 1, points]. angles: cosine
+    and sine [1, 1 or heads, points, query_size] of the rotary embedding of queries, then of keys; empty without one.
+    """
+
+    heads: int
+    key_heads: int
+    query_size: int
+    value_size: int
+    flat: tuple[Any, ...]
+    bias: Any
+    angles: tuple[Any, ...]
+    result: Any
+
+
+class _Attention(Operation):
+    """Reads queries, keys and values in bf16, bias and angles in f32."""
+
+    native: _native.Attention
+
+    def validate_and_infer_types(self) -> None:
+        batch, points, _ = self.get_input_shape(0)
+        shape = PartialShape([batch, points, self.native.heads * self.native.value_size])
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def evaluate(self, outputs: list[Any], inputs: list[Any]) -> bool:
+        # NumPy does not know bf16: OpenVINO gives it as f16.
+        query, key, value, out = (tensor.data.view(np.uint16) for tensor in (*inputs[:3], outputs[0]))
+        bias = inputs[3].data.reshape(query.shape[:2])
+        self.native.run(query, key, value, bias, out, *(tensor.data[0] for tensor in inputs[4:]))
+        return True
+
+
+def use_attention(model: Any) -> Operations:
+    """Replace the attention layers of a model with static shapes; returns the new operations."""
+    kept = Operations()
+    for layer in _layers(model):
+        kernel = _native.Attention(layer.heads, layer.key_heads, layer.query_size, layer.value_size)
+        halves = [opset.convert(value, "bf16").output(0) for value in layer.flat]
+        made = _Attention([*halves, layer.bias, *layer.angles], kept, kernel)
+        kept.append(made)
+        layer.result.output(0).replace(opset.convert(made.output(0), Type.f32).output(0))
+    return kept
+
+
+def count_attention(model: Any) -> int:
+    """How many attention layers of a model with static shapes `use_attention` replaces."""
+    return len(_layers(model))
+
+
+def _layers(model: Any) -> list[_Layer]:
+    nodes = [node for node in model.get_ordered_ops() if node.get_type_name() == "Softmax"]
+    return [layer for node in nodes if (layer := _layer(node)) is not None]
+
+
+def _layer(softmax: Any) -> _Layer | None:
+    """The layer around a softmax; None for what is not in the form of `formats/katago_graph.py`."""
+    sum_, means = _maker(softmax.input_value(0), "Add"), _reader(softmax, "MatMul")
+    if sum_ is None or means is None:
+        return None
+    product, bias = _maker(sum_.input_value(0), "MatMul"), sum_.input_value(1)
+    if product is None or not product.get_attributes()["transpose_b"]:  # as OpenVINO reads the product with keys
+        return None
+    query, key, value, result = product.input_value(0), product.input_value(1), means.input_value(1), means
+    batch, key_heads, points, query_size = key.get_shape()
+    value_size = value.get_shape()[3]
+    if query.get_shape()[2] != points:  # query heads that share a key head lie behind each other
+        shared, result = _maker(query, "Reshape"), _reader(means, "Reshape")
+        if shared is None:
+            return None
+        query = shared.input_value(0)
+    heads = query.get_shape()[1]
+    query, *query_angles = _turned(query)
+    key, *key_angles = _turned(key)
+    flat = tuple(_flat(each) for each in (query, key, value))
+    result = _reader(_reader(result, "Transpose"), "Reshape")
+    fits = query_size in (32, 64) and value_size % 16 == 0 and heads % key_heads == 0
+    if not fits or None in flat or result is None or list(bias.get_shape()) != [batch, 1, 1, points]:
+        return None
+    if len(query_angles) != len(key_angles) or list(result.get_output_shape(0)) != [batch, points, heads * value_size]:
+        return None
+    return _Layer(heads, key_heads, query_size, value_size, flat, bias, (*query_angles, *key_angles), result)
+
+
+def _flat(value: Any) -> Any | None:
+    """The value [N, points, heads * channels] that [N, heads, points, channels] comes from."""
+    transposed = _maker(value, "Transpose")
+    shaped = _maker(transposed.input_value(0), "Reshape") if transposed is not None else None
+    if transposed is None or shaped is None or not _is(transposed.input_value(1), [0, 2, 1, 3]):
+        return None
+    batch, heads, points, size = value.get_shape()
+    found = shaped.input_value(0)
+    return found if list(found.get_shape()) == [batch, points, heads * size] else None
+
+
+def _turned(value: Any) -> tuple[Any, ...]:
+    """(x, cosine, sine) of x * cosine + (-second half of x, first half) * sine; (the value,) of others."""
+    x, size = value, value.get_shape()[3]
+    try:
+        plain, swapped = (_made(part, "Multiply") for part in _made(value, "Add"))
+        x, cosine = plain
+        halves, sine = swapped
+        negative, first = _made(halves, "Concat")
+        (second,) = _made(negative, "Negative")
+        slices = [_made(half, "Slice") for half in (first, second)]
+    except ValueError:
+        return (value,)
+    for (of, begin, end, _, axis), start in zip(slices, (0, size // 2), strict=True):
+        if not (_same(of, x) and _is(begin, start) and _is(end, start + size // 2) and _is(axis, 3)):
+            return (value,)
+    return x, cosine, sine
+
+
+def _made(value: Any, kind: str) -> list[Any]:
+    """What the operation of this kind reads that makes a value. Raises ValueError for another."""
+    node = _maker(value, kind)
+    if node is None:
+        raise ValueError(f"{value.get_node().get_type_name()} instead of {kind}")
+    return list(node.input_values())
+
+
+def _same(a: Any, b: Any) -> bool:
+    names = (value.get_node().get_friendly_name() for value in (a, b))
+    return len(set(names)) == 1 and a.get_index() == b.get_index()
+
+
+def _maker(value: Any, kind: str) -> Any | None:
+    """The node that a value comes from, None for one of another kind."""
+    node = value.get_node()
+    return node if node.get_type_name() == kind else None
+
+
+def _is(value: Any, expected: int | list[int]) -> bool:
+    """Whether a value is a constant of these numbers."""
+    node = _maker(value, "Constant")
+    return node is not None and np.array_equal(node.get_data().ravel(), np.ravel(expected))
+
+
+def _reader(node: Any | None, kind: str) -> Any | None:
+    """The operation of this kind that alone reads the result of a node; None where there is another or none."""
+    readers = list(node.output(0).get_target_inputs()) if node is not None else []
+    found = readers[0].get_node() if len(readers) == 1 else None
+    return found if found is not None and found.get_type_name() == kind else None
