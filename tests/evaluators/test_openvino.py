@@ -4,18 +4,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import katago_twin as twin
 import numpy as np
 import onnx
 import pytest
 from filelock import FileLock
 from small_network import PLANES, SCALARS, random_inputs
 
+from tengen import _native
 from tengen.disk import cache_path
 from tengen.errors import NetworkError
+from tengen.evaluators import load_evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import CACHE, Layout, OpenVinoEvaluator, native_layers
+from tengen.game import Game
 
 
 def test_a_batch_of_any_length(network: Path) -> None:
@@ -33,17 +37,32 @@ def test_models_are_compiled_once_and_cached_on_disk(network: Path, model_cache:
     evaluator = OpenVinoEvaluator(network)
     evaluator.warm_up(9, (1, 3))
     assert cache_path(CACHE).is_relative_to(model_cache)
-    before = sorted(path.name for path in cache_path(CACHE).iterdir())
+    before = sorted(cache_path(CACHE).rglob("*.blob"))
     assert before
     evaluator.infer(random_inputs([9] * 4, 9))
     OpenVinoEvaluator(network).warm_up(9, (1, 4))
-    assert sorted(path.name for path in cache_path(CACHE).iterdir()) == before
+    assert sorted(cache_path(CACHE).rglob("*.blob")) == before
+
+
+@pytest.mark.skipif("avx512_bf16" not in _native.processor_flags(), reason="this processor has no products of bf16")
+def test_a_model_of_f32_is_not_taken_for_one_of_bf16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transformer of bf16 gave NaN when the same network had been used in f32 before."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    maker = twin.Maker(17, 3)
+    blocks = (maker.attention(6, 2, 2, 32, 16, "fixed"), maker.feed_forward(6))
+    path = tmp_path / "net.bin"
+    path.write_bytes(twin.text(maker.model(blocks, policy_outputs=4)))
+    games = [Game(9)] * 2
+    fresh = load_evaluator(path, precision="bf16", remember=False).evaluate(games)
+    exact = load_evaluator(path, precision="f32").evaluate(games)
+    found = load_evaluator(path, precision="bf16").evaluate(games)
+    assert np.array_equal(found.policy, fresh.policy) and (found.policy != exact.policy).any()
 
 
 def test_one_process_at_a_time_compiles_into_the_cache(network: Path, model_cache: Path) -> None:
     evaluator = OpenVinoEvaluator(network)
     with ThreadPoolExecutor() as beside:
-        with FileLock(cache_path(CACHE) / ".lock"):
+        with FileLock(cache_path(CACHE) / evaluator.precision / ".lock"):
             compiled = beside.submit(evaluator.warm_up, 9, (2,))
             with pytest.raises(TimeoutError):
                 compiled.result(timeout=0.5)

@@ -279,7 +279,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         """The options that OpenVINO compiles models with."""
         options: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
         if remember:
-            options["CACHE_DIR"] = str(cache_folder(CACHE) or "")
+            # OpenVINO names a file by the model without the precision: one of f32 gave NaN as one of bf16 (2026.4).
+            options["CACHE_DIR"] = str(cache_folder(f"{CACHE}/{self.precision}") or "")
         if self._target == "GPU":  # by itself it computes in f16
             return {**options, "INFERENCE_PRECISION_HINT": "f32"} if self.precision == "f32" else options
         if threads:
