@@ -104,10 +104,10 @@ void transpose(const Half* in, int stride, Half* out) {
     }
 }
 
-/// Two to the power of x, within 0.0001 of its value: three terms are exact enough for weights of 8 bits.
+/// Two to the power of x with a relative error of 0.0001, which is little beside that of weights of 8 bits.
 __m512 power_of_two(__m512 x) {
     const __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF);  // x less the whole number below
-    const __m512 terms = ((_mm512_set1_ps(0.07944154f) * f + 0.22412836f) * f + 0.69643010f) * f + 1.0f;
+    const __m512 terms = ((_mm512_set1_ps(0.07826797f) * f + 0.22630768f) * f + 0.69542435f) * f + 1.0f;
     return _mm512_scalef_ps(terms, x);  // which takes the whole number below
 }
 
