@@ -58,7 +58,7 @@ def use_attention(model: Any) -> Operations:
     kept = Operations()
     for layer in _layers(model):
         kernel = _native.Attention(layer.heads, layer.key_heads, layer.query_size, layer.value_size)
-        halves = [opset.convert(value, "bf16").output(0) for value in layer.flat]
+        halves = [opset.convert(value, Type.bf16).output(0) for value in layer.flat]
         made = _Attention([*halves, layer.bias, *layer.angles], kept, kernel)
         kept.append(made)
         layer.result.output(0).replace(opset.convert(made.output(0), Type.f32).output(0))
@@ -84,6 +84,8 @@ def _layer(softmax: Any) -> _Layer | None:
     if product is None or not product.get_attributes()["transpose_b"]:  # as OpenVINO reads the product with keys
         return None
     query, key, value, result = product.input_value(0), product.input_value(1), means.input_value(1), means
+    if any(len(each.get_shape()) != 4 for each in (query, key, value)):
+        return None
     batch, key_heads, points, query_size = key.get_shape()
     value_size = value.get_shape()[3]
     if query.get_shape()[2] != points:  # query heads that share a key head lie behind each other
