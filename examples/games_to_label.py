@@ -10,7 +10,9 @@ nearly flat policy. With `--visits` a search chooses the moves, as it does when 
 positions that the network misjudges: a search prefers the moves whose values are too high.
 
 A part of the games has the komi that was fair at one of its moves, so that what follows a mistake is not always lost
-and the end is close. Games are played side by side, so that the network evaluates their positions as one batch.
+and the end is close. Others are won from the start: raw policies play some games with a handicap and some in which a
+side passes early, which a search never does. A network that has not seen them gives their winner 0.4 to 0.9.
+Games are played side by side, so that the network evaluates their positions as one batch.
 """
 
 from __future__ import annotations
@@ -43,17 +45,23 @@ GOOD, BAD, FLAT = (0.5, 1.0), (1.2, 1.6), 4.0
 """Temperatures: the ranges of sides that play well and badly, and that of a single large mistake."""
 BAD_SIDES, MISTAKES, FAIR_KOMI = 0.5, 0.02, 0.35
 """Shares: games in which one side plays badly, large mistakes among the moves, games with a fair position's komi."""
+HANDICAPS, MOST_STONES = 0.08, 5
+"""The share of games with handicap stones, and how many at most."""
+PASSERS, MOST_PASSES, PASSING_MOVES = 0.08, 4, 12
+"""The share of games in which one side passes early, how often at most, and within how many moves."""
 FAIR_KOMI_SEARCHED, FAIR_AFTER = 0.5, 0.3
 """Of games of searches: the share with a fair position's komi, and the part of the game before these positions."""
 
 
 @dataclass
 class PolicyGame:
-    """A game, the temperatures of Black and White, and the score for Black before each move."""
+    """A game, the temperatures of Black and White, the moves at which a side passes, and the score for Black before
+    each move."""
 
     game: Game
     temperatures: tuple[float, float]
     opening: int
+    passes: frozenset[int]
     scores: list[float]
 
     @classmethod
@@ -61,12 +69,21 @@ class PolicyGame:
         good, bad = random.uniform(*GOOD, 2), random.uniform(*BAD)
         if random.random() < BAD_SIDES:
             good[random.integers(2)] = bad
-        return cls(Game(size, komi=komi), (good[0], good[1]), int(random.integers(OPENING_MOVES + 1)), [])
+        game, passes, kind = Game(size, komi=komi), frozenset[int](), random.random()
+        if kind < HANDICAPS:
+            game.place_handicap(int(random.integers(2, MOST_STONES + 1)))
+        elif kind < HANDICAPS + PASSERS:
+            turns = np.arange(random.integers(2), PASSING_MOVES, 2)
+            passes = frozenset(random.choice(turns, random.integers(1, MOST_PASSES + 1), replace=False).tolist())
+        return cls(game, (good[0], good[1]), int(random.integers(OPENING_MOVES + 1)), passes, [])
 
     def play(self, policy: np.ndarray, score: float, random: np.random.Generator) -> None:
         """Play a move drawn from the policy, [size * size + 1]; `score` is that of the side to move."""
         game = self.game
         self.scores.append(-score if game.to_play else score)
+        if game.move_number in self.passes:
+            game.play(len(policy) - 1)
+            return
         temperature = self.temperatures[game.to_play]
         if game.move_number < self.opening:
             temperature = max(temperature, OPENING_TEMPERATURE)

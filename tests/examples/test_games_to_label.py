@@ -35,6 +35,10 @@ def test_games_for_a_teacher(
     assert f" {sum(len(record.moves) for record in records):,} moves" in capsys.readouterr().out
     if visits == 1:  # games end by two passes or at the limit of moves
         assert all(len(r.moves) == 98 or r.points[-2:].tolist() == [49, 49] for r in records)
+        # Some are won from the start: by a handicap, or as one side passes one to four times of its first six.
+        assert 0 < sum(len(record.black_stones) > 0 for record in records) < 10
+        early = [sum(record.points[:12].tolist()[side::2].count(49) for side in (0, 1)) for record in records]
+        assert 0 < sum(passes > 0 for passes in early) < 10 and max(early) <= 4
     # Some games have a komi near the given one, the others that of one of their positions.
     assert 0.2 < np.mean([abs(record.komi - 9) <= 2 for record in records if record.komi is not None]) < 0.95
     # The same for the same seed, other games for another one.
