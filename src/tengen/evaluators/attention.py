@@ -14,7 +14,7 @@ from openvino import PartialShape, Type
 from openvino import opset13 as opset
 
 from tengen import _native
-from tengen.evaluators.operation import Operation, Operations
+from tengen.evaluators.operation import Operation, Operations, reader
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _layers(model: Any) -> list[_Layer]:
 
 def _layer(softmax: Any) -> _Layer | None:
     """The layer around a softmax; None for what is not in the form of `formats/katago_graph.py`."""
-    sum_, means = _maker(softmax.input_value(0), "Add"), _reader(softmax, "MatMul")
+    sum_, means = _maker(softmax.input_value(0), "Add"), reader(softmax, "MatMul")
     if sum_ is None or means is None:
         return None
     product, bias = _maker(sum_.input_value(0), "MatMul"), sum_.input_value(1)
@@ -89,7 +89,7 @@ def _layer(softmax: Any) -> _Layer | None:
     batch, key_heads, points, query_size = key.get_shape()
     value_size = value.get_shape()[3]
     if query.get_shape()[2] != points:  # query heads that share a key head lie behind each other
-        shared, result = _maker(query, "Reshape"), _reader(means, "Reshape")
+        shared, result = _maker(query, "Reshape"), reader(means, "Reshape")
         if shared is None:
             return None
         query = shared.input_value(0)
@@ -97,7 +97,7 @@ def _layer(softmax: Any) -> _Layer | None:
     query, *query_angles = _turned(query)
     key, *key_angles = _turned(key)
     flat = tuple(_flat(each) for each in (query, key, value))
-    result = _reader(_reader(result, "Transpose"), "Reshape")
+    result = reader(reader(result, "Transpose"), "Reshape")
     fits = query_size in (32, 64) and value_size % 16 == 0 and heads % key_heads == 0
     if not fits or None in flat or result is None or list(bias.get_shape()) != [batch, 1, 1, points]:
         return None
@@ -158,10 +158,3 @@ def _is(value: Any, expected: int | list[int]) -> bool:
     """Whether a value is a constant of these numbers."""
     node = _maker(value, "Constant")
     return node is not None and np.array_equal(node.get_data().ravel(), np.ravel(expected))
-
-
-def _reader(node: Any | None, kind: str) -> Any | None:
-    """The operation of this kind that alone reads the result of a node; None where there is another or none."""
-    readers = list(node.output(0).get_target_inputs()) if node is not None else []
-    found = readers[0].get_node() if len(readers) == 1 else None
-    return found if found is not None and found.get_type_name() == kind else None

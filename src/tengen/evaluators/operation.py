@@ -48,3 +48,10 @@ class Operation(Op):  # type: ignore[misc]
 
     def has_evaluate(self) -> bool:
         return True
+
+
+def reader(node: Any | None, kind: str) -> Any | None:
+    """The operation of this kind that alone reads the result of a node; None where there is another or none."""
+    readers = list(node.output(0).get_target_inputs()) if node is not None else []
+    found = readers[0].get_node() if len(readers) == 1 else None
+    return found if found is not None and found.get_type_name() == kind else None

@@ -14,7 +14,7 @@ from openvino import PartialShape
 from openvino._offline_transformations import apply_moc_transformations
 
 from tengen import _native
-from tengen.evaluators.operation import Operation, Operations
+from tengen.evaluators.operation import Operation, Operations, reader
 
 MIN_CHANNELS = 16
 """Of fewer outputs the transforms cost more than they save."""
@@ -158,15 +158,15 @@ def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal
     given, input_relu, before = _input(node)
     inputs, reads = [given, *before.values()], ["input", *before]
     bias, relu, end = np.zeros(len(weights), np.float32), False, node
-    if (sum_ := _reader(end, "Add")) and (constant := _other(sum_, end)).get_node().get_type_name() == "Constant":
+    if (sum_ := reader(end, "Add")) and (constant := _other(sum_, end)).get_node().get_type_name() == "Constant":
         values = constant.get_node().get_data()
         if list(values.shape) == [1, len(weights), 1, 1]:
             bias, end = values.astype(np.float32).reshape(-1), sum_
-    if (sum_ := _reader(end, "Add")) and _other(sum_, end).get_shape() == end.output(0).get_shape():
+    if (sum_ := reader(end, "Add")) and _other(sum_, end).get_shape() == end.output(0).get_shape():
         inputs.append(_other(sum_, end))
         reads.append("residual")
         end = sum_
-    if found := _reader(end, "Relu"):
+    if found := reader(end, "Relu"):
         relu, end = True, found
     if name not in kernels:
         kernels[name] = _native.Winograd(
@@ -206,13 +206,6 @@ def _operands(value: Any, kind: str, shapes: tuple[list[int], ...]) -> tuple[Any
         if list(node.input_value(small).get_shape()) in shapes and whole.get_shape() == value.get_shape():
             return whole, node.input_value(small)
     return None
-
-
-def _reader(node: Any, kind: str) -> Any | None:
-    """The operation of this kind that alone reads the result of a node; None where there is another or none."""
-    readers = list(node.output(0).get_target_inputs())
-    found = readers[0].get_node() if len(readers) == 1 else None
-    return found if found is not None and found.get_type_name() == kind else None
 
 
 def _other(sum_: Any, node: Any) -> Any:
