@@ -16,6 +16,8 @@
 namespace tengen {
 namespace {
 
+constexpr int kMostHeads = 1024, kMostChannels = 1024;  // beyond those of any network, and sizes of arrays fit in int
+
 struct alignas(64) Line {
     float at[16];
 };
@@ -24,13 +26,16 @@ struct alignas(64) Line {
 
 Attention::Attention(int heads, int key_heads, int query_size, int value_size)
     : sizes_{heads, key_heads, query_size, value_size} {
+    if (heads > kMostHeads)
+        throw std::invalid_argument(std::to_string(heads) + " heads: choose at most " + std::to_string(kMostHeads));
     if (key_heads < 1 || heads < 1 || heads % key_heads != 0)
         throw std::invalid_argument(std::to_string(heads) + " heads cannot share " + std::to_string(key_heads) +
                                     " key heads: choose a multiple");
     if (query_size != 32 && query_size != 64)
         throw std::invalid_argument("queries of " + std::to_string(query_size) + " channels: choose 32 or 64");
-    if (value_size < 16 || value_size % 16 != 0)
-        throw std::invalid_argument("values of " + std::to_string(value_size) + " channels: choose a multiple of 16");
+    if (value_size < 16 || value_size % 16 != 0 || value_size > kMostChannels)
+        throw std::invalid_argument("values of " + std::to_string(value_size) +
+                                    " channels: choose a multiple of 16 up to " + std::to_string(kMostChannels));
 }
 
 bool Attention::available() {
@@ -49,6 +54,8 @@ bool Attention::available() {
 }
 
 void Attention::run(AttentionCall call) const {
+    if (call.points > kMostPoints)
+        throw std::invalid_argument(std::to_string(call.points) + " points: at most " + std::to_string(kMostPoints));
 #ifdef TENGEN_AMX
     if (available()) {
         std::vector<Line> space(static_cast<std::size_t>(attention_space(sizes_, call.points) / 16 + 1));

@@ -10,8 +10,10 @@ namespace tengen {
 /// weights by softmax, and the result is the mean of the values by these weights.
 class Attention {
   public:
-    /// Heads that follow each other share a key head. Throws std::invalid_argument where `heads` is no multiple of
-    /// `key_heads`, `query_size` is not 32 or 64 or `value_size` no multiple of 16.
+    static constexpr int kMostPoints = 25 * 25;
+
+    /// Heads that follow each other share a key head. Throws std::invalid_argument where `heads` is above 1024 or no
+    /// multiple of `key_heads`, `query_size` is not 32 or 64, or `value_size` is no multiple of 16 up to 1024.
     Attention(int heads, int key_heads, int query_size, int value_size);
 
     /// Whether this processor and system have matrix units for bf16.
@@ -19,7 +21,7 @@ class Attention {
 
     const AttentionSizes& sizes() const { return sizes_; }
 
-    /// Throws std::runtime_error where it is not available.
+    /// Throws std::invalid_argument for more than `kMostPoints`, std::runtime_error where it is not available.
     void run(AttentionCall call) const;
 
   private:

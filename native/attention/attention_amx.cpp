@@ -17,6 +17,9 @@ constexpr int kRows = 16;
 constexpr float kLog2e = 1.44269504f;
 constexpr float kBesideBoard = -1e30f;  // the bias of keys that only pad
 
+/// GCC 12 does not tell what its functions of tiles read and write: here all of it is in memory.
+inline __attribute__((always_inline)) void settle_memory() { __asm__ volatile("" ::: "memory"); }
+
 /// What LDTILECFG reads.
 struct alignas(64) TileConfiguration {
     unsigned char palette = 0, start = 0, reserved[14] = {};
@@ -28,13 +31,16 @@ struct alignas(64) TileConfiguration {
 class WholeTiles {
   public:
     WholeTiles() {
+        settle_memory();
         _tile_storeconfig(&before_);
+        settle_memory();
         TileConfiguration whole;
         whole.palette = 1;
         for (int i = 0; i < 8; ++i) {
             whole.row_bytes[i] = 64;
             whole.rows[i] = kRows;
         }
+        settle_memory();
         _tile_loadconfig(&whole);
     }
     WholeTiles(const WholeTiles&) = delete;
@@ -197,6 +203,7 @@ struct Layer : AttentionSizes, AttentionCall {
             turn.apply(query + (((Index)image * points + begin + i) * heads + head) * query_size, begin + i, query_size,
                        kLog2e, turned + i * query_size);
         const bool deep = query_size > 32;
+        settle_memory();
         _tile_loadd(6, turned, query_size * 2);
         if (deep) _tile_loadd(7, turned + 32, query_size * 2);
         for (int i = 0; i < padded; i += 32) {
@@ -216,10 +223,12 @@ struct Layer : AttentionSizes, AttentionCall {
             _tile_stored(0, logits + i, padded * 4);
             _tile_stored(1, logits + i + 16, padded * 4);
         }
+        settle_memory();
     }
 
     /// The sums of values by the weights of 16 queries: tiles 0 and 1 have those of 32 channels.
     void multiply_values() {
+        settle_memory();
         for (int c = 0; c < value_size; c += 32) {
             const bool both = c + 16 < value_size;
             const Half *first = values + c * padded, *second = first + 16 * padded;
@@ -236,6 +245,7 @@ struct Layer : AttentionSizes, AttentionCall {
             _tile_stored(0, means + c, value_size * 4);
             if (both) _tile_stored(1, means + c + 16, value_size * 4);
         }
+        settle_memory();
     }
 
     void write(int image, int head, int begin, int rows, const float* sums) const {

@@ -28,11 +28,12 @@ struct AttentionCall {
 
 constexpr int kAttentionUnit = 32;  // keys are padded to a multiple of it: the depth of a product of matrices in bf16
 
-constexpr int padded_keys(int points) { return (points + kAttentionUnit - 1) / kAttentionUnit * kAttentionUnit; }
+// Static: a copy that is compiled for matrix units must not serve the rest of the program.
+static constexpr int padded_keys(int points) { return (points + kAttentionUnit - 1) / kAttentionUnit * kAttentionUnit; }
 
 /// Floats that a call works with: packed keys and values of a key head, and 16 queries, their products, weights and
 /// results, and the bias.
-constexpr int attention_space(const AttentionSizes& sizes, int points) {
+static constexpr int attention_space(const AttentionSizes& sizes, int points) {
     const int keys = padded_keys(points);
     return keys * (sizes.query_size + sizes.value_size) / 2 + 8 * sizes.query_size + 24 * keys + 16 * sizes.value_size +
            keys;

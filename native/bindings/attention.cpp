@@ -61,6 +61,9 @@ void run(const Attention& self, const Given& query, const Given& key, const Give
     check_points(out, out, sizes.heads * sizes.value_size, "the output");
     if (bias.shape(0) != out.shape(0) || bias.shape(1) != out.shape(1))
         throw nb::value_error("bias must be [N, points]");
+    if (out.shape(1) > Attention::kMostPoints || out.shape(0) > 65536)
+        throw nb::value_error(
+            ("choose at most " + std::to_string(Attention::kMostPoints) + " points and 65536 rows").c_str());
     AttentionCall call{};
     call.batch = static_cast<int>(out.shape(0));
     call.points = static_cast<int>(out.shape(1));
@@ -84,8 +87,8 @@ void register_attention(nb::module_& m) {
     nb::class_<Attention>(m, "Attention", "An attention layer in bf16, by matrix units (AMX).")
         .def("__init__", &bindings::make, "heads"_a, "key_heads"_a, "query_size"_a, "value_size"_a,
              "Heads that follow each other share a key head; sizes are channels of a head. Raises ValueError for heads "
-             "that are no multiple of the key heads, a query_size other than 32 and 64 and a value_size that is no "
-             "multiple of 16.")
+             "above 1024 or that are no multiple of the key heads, a query_size other than 32 and 64 and a value_size "
+             "that is no multiple of 16 up to 1024.")
         .def_prop_ro(
             "heads", [](const Attention& self) { return self.sizes().heads; }, "Number of heads.")
         .def_prop_ro(

@@ -306,7 +306,7 @@ class Attention:
 
     def __init__(self, heads: int, key_heads: int, query_size: int, value_size: int) -> None:
         """
-        Heads that follow each other share a key head; sizes are channels of a head. Raises ValueError for heads that are no multiple of the key heads, a query_size other than 32 and 64 and a value_size that is no multiple of 16.
+        Heads that follow each other share a key head; sizes are channels of a head. Raises ValueError for heads above 1024 or that are no multiple of the key heads, a query_size other than 32 and 64 and a value_size that is no multiple of 16 up to 1024.
         """
 
     @property

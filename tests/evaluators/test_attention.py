@@ -8,6 +8,7 @@ import numpy as np
 import openvino
 import pytest
 from numpy.typing import NDArray
+from openvino import opset13 as opset
 
 from tengen import _native
 from tengen.evaluators import attention
@@ -69,7 +70,10 @@ class Sums:
 @needs_amx
 @pytest.mark.parametrize(
     "batch, points, heads, key_heads, query_size, value_size",
-    [(1, 361, 6, 6, 32, 32), (3, 81, 6, 3, 32, 16), (2, 9, 4, 1, 64, 48), (2, 33, 2, 2, 64, 96), (1, 1, 1, 1, 32, 16)],
+    [
+        *((1, 361, 6, 6, 32, 32), (3, 81, 6, 3, 32, 16), (2, 9, 4, 1, 64, 48), (2, 33, 2, 2, 64, 96)),
+        *((1, 1, 1, 1, 32, 16), (2, 32, 2, 1, 32, 32), (2, 17, 2, 2, 64, 16), (1, 625, 2, 1, 32, 64)),
+    ],
 )
 @pytest.mark.parametrize("turn", ["", "shared", "of each head"])
 def test_a_layer(
@@ -122,7 +126,9 @@ def test_wrong_sizes_and_arrays_are_errors() -> None:
         ((4, 3, 32, 16), "4 heads cannot share 3 key heads: choose a multiple"),
         ((4, 0, 32, 16), "4 heads cannot share 0 key heads"),
         ((4, 2, 48, 16), "queries of 48 channels: choose 32 or 64"),
-        ((4, 2, 32, 24), "values of 24 channels: choose a multiple of 16"),
+        ((4, 2, 32, 24), "values of 24 channels: choose a multiple of 16 up to 1024"),
+        ((4, 2, 32, 2**20), "values of 1048576 channels: choose a multiple of 16 up to 1024"),
+        ((2**27, 2**27, 32, 32), "134217728 heads: choose at most 1024"),
     ):
         with pytest.raises(ValueError, match=message):
             _native.Attention(*sizes)
@@ -188,11 +194,81 @@ def test_layers_of_a_model_are_replaced(
             assert got == pytest.approx(wanted, abs=0.03 * max(1, np.abs(wanted).max())), output
 
 
-def test_other_layers_stay() -> None:
+def test_layers_of_other_sizes_stay() -> None:
     for model in (layers("", 2, 2, query_size=48), layers("fixed", 2, 2, value_size=8)):
         made = openvino.Core().read_model(katago_graph(model).SerializeToString())
         made.reshape({"planes": [1, model.planes, 6, 6], "scalars": [1, model.scalars], "mask": [1, 6, 6]})
         assert attention.count_attention(made) == 0 and not attention.use_attention(made)
+
+
+def graph(change: str) -> openvino.Model:
+    """An attention layer of 2 heads with 32 channels on 9 points, or one that `change` makes another operation."""
+    flat = [opset.parameter([1, 9, 64], np.float32, name) for name in ("query", "key", "value")]
+    bias = opset.parameter([1, 1, 1, 9], np.float32, "bias")
+    heads = opset.constant([0, 0, 2, 32])
+    query, key, value = (opset.transpose(opset.reshape(x, heads, True), opset.constant([0, 2, 1, 3])) for x in flat)
+    if change == "one head of values":
+        value = opset.reduce_mean(value, opset.constant([1]), True)
+    if change in ("angles", "one angle", "halves not exchanged"):
+        shape = (1, 1, 1, 1) if change == "one angle" else (1, 2, 9, 32)
+        cosine, sine = (opset.constant(np.full(shape, x, np.float32)) for x in (0.6, 0.8))
+
+        def half(x: Any, begin: int) -> Any:
+            return opset.slice(x, *(opset.constant([i]) for i in (begin, begin + 16, 1, 3)))
+
+        def turned(x: Any) -> Any:
+            second = 0 if change == "halves not exchanged" else 16
+            swapped = opset.concat([opset.negative(half(x, second)), half(x, 16 - second)], 3)
+            return opset.add(opset.multiply(x, cosine), opset.multiply(swapped, sine))
+
+        query, key = turned(query), turned(key)
+    if change == "transposed queries":  # 9 x 32 as 32 x 9
+        query = opset.reshape(query, opset.constant([1, 2, 32, 9]), False)
+    product = opset.matmul(query, key, change == "transposed queries", True)
+    weights = opset.softmax(opset.add(product, bias), 2 if change == "softmax over queries" else 3)
+    means = opset.matmul(weights, value, change == "transposed weights", False)
+    if change == "weights read twice":
+        means = opset.add(means, opset.reduce_mean(weights, opset.constant([3]), True))
+    order = [0, 2, 3, 1] if change == "other order" else [0, 2, 1, 3]
+    result = opset.reshape(opset.transpose(means, opset.constant(order)), opset.constant([1, 9, 64]), False)
+    return openvino.Model([opset.result(result)], [*flat, bias], "layer")
+
+
+@pytest.mark.parametrize("change", ["", "angles"])
+def test_a_layer_alone_is_found(change: str) -> None:
+    assert attention.count_attention(graph(change)) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *("softmax over queries", "transposed queries", "transposed weights", "weights read twice", "other order"),
+        *("one head of values", "one angle", "halves not exchanged"),
+    ],
+)
+def test_a_graph_of_another_form_stays(change: str) -> None:
+    assert attention.count_attention(graph(change)) == 0
+
+
+@needs_amx
+def test_an_evaluator_in_bf16(tmp_path: Path) -> None:
+    """Several batches beside each other: OpenVINO's own layers need the tiles as they left them."""
+    path = tmp_path / "net.bin"
+    path.write_bytes(twin.text(layers("learned", 4, 2)))
+    games = [Game(19) for _ in range(8)]
+    for number, game in enumerate(games):
+        for point in range(number, 300, 11):
+            game.play(point)
+    found, plain, exact = (
+        OpenVinoEvaluator(find_network(path), precision=precision, threads=2, native=native, remember=False)
+        for precision, native in (("bf16", None), ("bf16", False), ("f32", False))
+    )
+    assert found.rule.layout(8, 19, None).native and not plain.rule.layout(8, 19, None).native
+    expected, own = exact.evaluate(games), plain.evaluate(games)
+    for _ in range(3):
+        policy = found.evaluate(games).policy
+        assert np.abs(policy - expected.policy).max() < 2 * np.abs(own.policy - expected.policy).max() + 0.001
+        assert np.array_equal(plain.evaluate(games).policy, own.policy)
 
 
 @needs_amx

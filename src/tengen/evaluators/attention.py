@@ -16,6 +16,9 @@ from openvino import opset13 as opset
 from tengen import _native
 from tengen.evaluators.operation import Operation, Operations, reader
 
+_HEADS_AND_POINTS = [0, 2, 1, 3]
+"""The order of dimensions that exchanges heads and points."""
+
 
 @dataclass(frozen=True)
 class _Layer:
@@ -78,39 +81,62 @@ def _layers(model: Any) -> list[_Layer]:
 def _layer(softmax: Any) -> _Layer | None:
     """The layer around a softmax; None for what is not in the form of `formats/katago_graph.py`."""
     sum_, means = _maker(softmax.input_value(0), "Add"), reader(softmax, "MatMul")
-    if sum_ is None or means is None:
+    product = _maker(sum_.input_value(0), "MatMul") if sum_ is not None else None
+    if sum_ is None or means is None or product is None or softmax.get_attributes()["axis"] not in (3, -1):
         return None
-    product, bias = _maker(sum_.input_value(0), "MatMul"), sum_.input_value(1)
-    if product is None or not product.get_attributes()["transpose_b"]:  # as OpenVINO reads the product with keys
+    # OpenVINO reads the transposed keys as a product with transpose_b.
+    if _transposed(product) != (False, True) or _transposed(means) != (False, False):
         return None
-    query, key, value, result = product.input_value(0), product.input_value(1), means.input_value(1), means
+    query, key = product.input_values()
+    value, bias = means.input_value(1), sum_.input_value(1)
     if any(len(each.get_shape()) != 4 for each in (query, key, value)):
         return None
+    if not _same(means.input_value(0), softmax.output(0)):  # the weights, not the values, come first
+        return None
     batch, key_heads, points, query_size = key.get_shape()
-    value_size = value.get_shape()[3]
+    value_size, result = value.get_shape()[3], means
     if query.get_shape()[2] != points:  # query heads that share a key head lie behind each other
         shared, result = _maker(query, "Reshape"), reader(means, "Reshape")
-        if shared is None:
+        if shared is None or len(shared.get_input_shape(0)) != 4:
             return None
-        query = shared.input_value(0)
+        grouped, query = query.get_shape(), shared.input_value(0)
+        if list(grouped) != [batch, key_heads, query.get_shape()[1] * points // key_heads, query_size]:
+            return None
     heads = query.get_shape()[1]
     query, *query_angles = _turned(query)
     key, *key_angles = _turned(key)
     flat = tuple(_flat(each) for each in (query, key, value))
-    result = reader(reader(result, "Transpose"), "Reshape")
+    moved = reader(result, "Transpose")
+    result = reader(moved, "Reshape")
+    if None in flat or moved is None or result is None or not _is(moved.input_value(1), _HEADS_AND_POINTS):
+        return None
+    expected = [
+        (query, [batch, heads, points, query_size]),
+        (value, [batch, key_heads, points, value_size]),
+        (bias, [batch, 1, 1, points]),
+        (result.output(0), [batch, points, heads * value_size]),
+    ]
     fits = query_size in (32, 64) and value_size % 16 == 0 and heads % key_heads == 0
-    if not fits or None in flat or result is None or list(bias.get_shape()) != [batch, 1, 1, points]:
+    if not fits or any(list(given.get_shape()) != shape for given, shape in expected):
         return None
-    if len(query_angles) != len(key_angles) or list(result.get_output_shape(0)) != [batch, points, heads * value_size]:
+    if len(query_angles) != len(key_angles) or bias.get_element_type() != Type.f32:
         return None
+    for angles, own in ((query_angles, heads), (key_angles, key_heads)):
+        if any(list(each.get_shape()) not in ([1, n, points, query_size] for n in (1, own)) for each in angles):
+            return None
     return _Layer(heads, key_heads, query_size, value_size, flat, bias, (*query_angles, *key_angles), result)
+
+
+def _transposed(product: Any) -> tuple[bool, bool]:
+    given = product.get_attributes()
+    return given["transpose_a"], given["transpose_b"]
 
 
 def _flat(value: Any) -> Any | None:
     """The value [N, points, heads * channels] that [N, heads, points, channels] comes from."""
     transposed = _maker(value, "Transpose")
     shaped = _maker(transposed.input_value(0), "Reshape") if transposed is not None else None
-    if transposed is None or shaped is None or not _is(transposed.input_value(1), [0, 2, 1, 3]):
+    if transposed is None or shaped is None or not _is(transposed.input_value(1), _HEADS_AND_POINTS):
         return None
     batch, heads, points, size = value.get_shape()
     found = shaped.input_value(0)

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
 MIN_LAYERS = {"convolutions": 4, "attention": 1}
-"""A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
+"""A network with fewer layers of a kind spends its time elsewhere: one layer of attention is enough."""
 WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
 """On smaller boards, too much of the tiles of 4x4 points lies beside the board (measured: 0.65 times the positions on
 9x9 in f32, 0.97 times on 13x13 in bf16)."""
@@ -52,7 +52,8 @@ class Layout:
     """How a batch is computed on the CPU: in so many parts side by side, each by so many threads (0: all cores);
     `native` computes layers by native code (`NativeLayers`) and needs one thread a part.
 
-    Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `native`, by less otherwise.
+    Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `native`, in bf16 by its rounding,
+    and by less between parts and threads.
     """
 
     native: bool
