@@ -54,8 +54,6 @@ bool Attention::available() {
 }
 
 void Attention::run(AttentionCall call) const {
-    if (call.points > kMostPoints)
-        throw std::invalid_argument(std::to_string(call.points) + " points: at most " + std::to_string(kMostPoints));
 #ifdef TENGEN_AMX
     if (available()) {
         std::vector<Line> space(static_cast<std::size_t>(attention_space(sizes_, call.points) / 16 + 1));

@@ -21,7 +21,7 @@ class Attention {
 
     const AttentionSizes& sizes() const { return sizes_; }
 
-    /// Throws std::invalid_argument for more than `kMostPoints`, std::runtime_error where it is not available.
+    /// For up to `kMostPoints`. Throws std::runtime_error where it is not available.
     void run(AttentionCall call) const;
 
   private:

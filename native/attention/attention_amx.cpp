@@ -27,7 +27,8 @@ struct alignas(64) TileConfiguration {
     unsigned char rows[16] = {};
 };
 
-/// Whole tiles while it lives; then those of the caller again, as oneDNN believes that its own last.
+/// Whole tiles while it lives; then those of the caller again: oneDNN configures its tiles once and expects them to
+/// stay.
 class WholeTiles {
   public:
     WholeTiles() {
