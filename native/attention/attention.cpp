@@ -16,7 +16,7 @@
 namespace tengen {
 namespace {
 
-constexpr int kMostHeads = 1024, kMostChannels = 1024;  // beyond those of any network, and sizes of arrays fit in int
+constexpr int kMaxHeads = 1024, kMaxChannels = 1024;  // beyond those of any network, and sizes of arrays fit in int
 
 struct alignas(64) Line {
     float at[16];
@@ -26,16 +26,16 @@ struct alignas(64) Line {
 
 Attention::Attention(int heads, int key_heads, int query_size, int value_size)
     : sizes_{heads, key_heads, query_size, value_size} {
-    if (heads > kMostHeads)
-        throw std::invalid_argument(std::to_string(heads) + " heads: choose at most " + std::to_string(kMostHeads));
+    if (heads > kMaxHeads)
+        throw std::invalid_argument(std::to_string(heads) + " heads: choose at most " + std::to_string(kMaxHeads));
     if (key_heads < 1 || heads < 1 || heads % key_heads != 0)
         throw std::invalid_argument(std::to_string(heads) + " heads cannot share " + std::to_string(key_heads) +
                                     " key heads: choose a multiple");
     if (query_size != 32 && query_size != 64)
         throw std::invalid_argument("queries of " + std::to_string(query_size) + " channels: choose 32 or 64");
-    if (value_size < 16 || value_size % 16 != 0 || value_size > kMostChannels)
+    if (value_size < 16 || value_size % 16 != 0 || value_size > kMaxChannels)
         throw std::invalid_argument("values of " + std::to_string(value_size) +
-                                    " channels: choose a multiple of 16 up to " + std::to_string(kMostChannels));
+                                    " channels: choose a multiple of 16 up to " + std::to_string(kMaxChannels));
 }
 
 bool Attention::available() {

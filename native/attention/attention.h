@@ -10,7 +10,7 @@ namespace tengen {
 /// weights by softmax, and the result is the mean of the values by these weights.
 class Attention {
   public:
-    static constexpr int kMostPoints = 25 * 25;
+    static constexpr int kMaxPoints = 25 * 25;
 
     /// Heads that follow each other share a key head. Throws std::invalid_argument where `heads` is above 1024 or no
     /// multiple of `key_heads`, `query_size` is not 32 or 64, or `value_size` is no multiple of 16 up to 1024.
@@ -21,7 +21,7 @@ class Attention {
 
     const AttentionSizes& sizes() const { return sizes_; }
 
-    /// For up to `kMostPoints`. Throws std::runtime_error where it is not available.
+    /// For up to `kMaxPoints`. Throws std::runtime_error where it is not available.
     void run(AttentionCall call) const;
 
   private:

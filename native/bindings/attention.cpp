@@ -61,9 +61,9 @@ void run(const Attention& self, const Given& query, const Given& key, const Give
     check_points(out, out, sizes.heads * sizes.value_size, "the output");
     if (bias.shape(0) != out.shape(0) || bias.shape(1) != out.shape(1))
         throw nb::value_error("bias must be [N, points]");
-    if (out.shape(1) > Attention::kMostPoints || out.shape(0) > 65536)
+    if (out.shape(1) > Attention::kMaxPoints || out.shape(0) > 65536)
         throw nb::value_error(
-            ("choose at most " + std::to_string(Attention::kMostPoints) + " points and 65536 rows").c_str());
+            ("choose at most " + std::to_string(Attention::kMaxPoints) + " points and 65536 rows").c_str());
     AttentionCall call{};
     call.batch = static_cast<int>(out.shape(0));
     call.points = static_cast<int>(out.shape(1));

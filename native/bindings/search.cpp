@@ -221,7 +221,7 @@ void bind_search(nb::module_& m) {
              "value_error, score_error and time_left [n], those that the network predicts.")
         .def(
             "run",
-            [](LockedSearch& self, long simulations, int threads, double seconds) {
+            [](LockedSearch& self, std::int64_t simulations, int threads, double seconds) {
                 return self.with([&](Search& search) { return search.run(simulations, to_threads(threads), seconds); });
             },
             "simulations"_a, "threads"_a = 1, "seconds"_a = 1e9,

@@ -10,7 +10,7 @@ namespace tengen {
 
 namespace {
 
-constexpr int kLongestLine = 80, kMostMoves = 64;
+constexpr int kLongestLine = 80, kMaxMoves = 64;
 constexpr int kSmallestEye = 2;  // stones: what a captured chain leaves is no ko
 
 class Reader {
@@ -65,10 +65,10 @@ class Reader {
             Point point;
             int worth;
         };
-        std::array<Move, kMostMoves> moves;
+        std::array<Move, kMaxMoves> moves;
         int count = 0;
         (area_ & board_.empty_points()).for_each([&](Point p) {
-            if (count == kMostMoves || !board_.is_legal(p, color, false) || board_.is_true_eye(p, color)) return;
+            if (count == kMaxMoves || !board_.is_legal(p, color, false) || board_.is_true_eye(p, color)) return;
             moves[count++] = {p, 8 * board_.capture_size(p, color) + board_.liberties_after(p, color)};
         });
         std::sort(moves.begin(), moves.begin() + count, [](const Move& a, const Move& b) { return a.worth > b.worth; });

@@ -90,6 +90,11 @@ std::string diagram(const Board& board, Point last) {
     return text + letters(size);
 }
 
+std::string vertex_name(Point move, int size) {
+    if (move == size * size) return "pass";
+    return kLetters[move % size] + std::to_string(size - move / size);
+}
+
 Board parse_diagram(std::string_view text) {
     std::vector<std::vector<Color>> rows;
     while (!text.empty()) {

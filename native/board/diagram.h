@@ -17,6 +17,9 @@ std::string diagram(const Board& board, Point last = kNoPoint);
 // or with a chain without liberties.
 Board parse_diagram(std::string_view text);
 
+// `D4`, `pass`: a move as GTP writes it.
+std::string vertex_name(Point move, int size);
+
 // Whether a point is marked on a printed board and used for handicap stones.
 bool is_star_point(Point p, int size);
 

@@ -9,8 +9,8 @@ namespace tengen {
 
 ConvolutionChain::ConvolutionChain(int given, std::vector<Step> steps, std::vector<int> results)
     : given_(given), steps_(std::move(steps)), results_(std::move(results)) {
-    constexpr std::size_t kMostReads = 4;
-    if (given < 0 || static_cast<std::size_t>(given) > kMostReads * steps_.size())
+    constexpr std::size_t kMaxReads = 4;
+    if (given < 0 || static_cast<std::size_t>(given) > kMaxReads * steps_.size())
         throw std::invalid_argument("the steps cannot read " + std::to_string(given) + " values");
     values_.assign(given_, {Kind::images, 0});
     for (const Step& step : steps_) {

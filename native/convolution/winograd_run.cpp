@@ -16,13 +16,13 @@ using Index = decltype(sizeof 0);
 // The widest vector of the processor, the channels of a transform at once, and as many tiles and blocks of 16 outputs
 // at once in the products, which take most of the time, as the registers hold.
 #if defined(__AVX512F__)
-constexpr int kWidth = 16, kLanes = 16, kMostRows = 12, kBlocks = 2;  // 24 of 32 registers
+constexpr int kWidth = 16, kLanes = 16, kMaxRows = 12, kBlocks = 2;  // 24 of 32 registers
 #elif defined(__AVX2__)
-constexpr int kWidth = 8, kLanes = 8, kMostRows = 6, kBlocks = 1;  // 12 of 16
+constexpr int kWidth = 8, kLanes = 8, kMaxRows = 6, kBlocks = 1;  // 12 of 16
 #elif defined(__aarch64__) || defined(_M_ARM64)
-constexpr int kWidth = 4, kLanes = 8, kMostRows = 6, kBlocks = 1;  // 24 of 32
+constexpr int kWidth = 4, kLanes = 8, kMaxRows = 6, kBlocks = 1;  // 24 of 32
 #else
-constexpr int kWidth = 4, kLanes = 8, kMostRows = 3, kBlocks = 1;  // 12 of 16
+constexpr int kWidth = 4, kLanes = 8, kMaxRows = 3, kBlocks = 1;  // 12 of 16
 #endif
 constexpr int kParts = kColumns / kWidth;
 using Vec = float __attribute__((vector_size(4 * kLanes)));
@@ -201,8 +201,8 @@ void multiply(const Element* from, const WinogradLine* weights, Index next_weigh
     });
 }
 
-/// Calls `visit.template operator()<count>()`, for a count of 1 to kMostRows.
-template <int Rows = kMostRows>
+/// Calls `visit.template operator()<count>()`, for a count of 1 to kMaxRows.
+template <int Rows = kMaxRows>
 void with_rows(int count, auto visit) {
     if constexpr (Rows > 1)
         if (count < Rows) return with_rows<Rows - 1>(count, visit);
@@ -477,7 +477,7 @@ void add_gradient(const WinogradGradientCall& call, int point, int words, int k)
     const float* input = call.transformed + static_cast<Index>(point) * words * call.depth;
     const float* gradient = call.gradients + static_cast<Index>(point) * words * call.wide + k;
     float* sums = call.sums + static_cast<Index>(point) * call.depth * call.wide + k;
-    const int parts = (call.depth + kMostRows - 1) / kMostRows;
+    const int parts = (call.depth + kMaxRows - 1) / kMaxRows;
     for (int part = 0; part < parts; ++part) {
         const int c = part * call.depth / parts, next = (part + 1) * call.depth / parts;
         with_rows(next - c, [&]<int Rows>() {
@@ -508,7 +508,7 @@ void run_gradient(const WinogradGradientCall& call) {
 template <int Blocks>
 void multiply_blocks(const WinogradCall& call, int k, int tiles) {
     const Element* transformed = reinterpret_cast<const Element*>(call.transformed);
-    const int depth = call.depth, lines = depth / kTogether, parts = (tiles + kMostRows - 1) / kMostRows;
+    const int depth = call.depth, lines = depth / kTogether, parts = (tiles + kMaxRows - 1) / kMaxRows;
     const WinogradLine* weights = call.weights + static_cast<Index>(k) / kColumns * kPoints * lines;
     for (int i = 0; i < kPoints; ++i) {
         // Nearly equal parts: one of few tiles would be slow.

@@ -56,8 +56,8 @@ LinearWeights::LinearWeights(std::vector<std::int8_t> steps) : steps_(std::move(
     if (steps_.size() != kFeatures)
         throw std::invalid_argument("linear playout weights: " + std::to_string(kFeatures) + " are needed, not " +
                                     std::to_string(steps_.size()));
-    for (int sum = -kMostSteps; sum <= kMostSteps; ++sum)
-        powers_[sum + kMostSteps] = std::exp(static_cast<float>(sum) / kWeightScale);
+    for (int sum = -kMaxSteps; sum <= kMaxSteps; ++sum)
+        powers_[sum + kMaxSteps] = std::exp(static_cast<float>(sum) / kWeightScale);
     const auto expand = [this](Feature first, int situations, std::vector<Lattice>& out) {
         out.assign(situations, Lattice{});
         for (int i = 0; i < situations; ++i)

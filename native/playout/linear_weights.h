@@ -22,9 +22,9 @@ class LinearWeights {
     int step(Feature feature) const { return steps_[feature]; }
     void fetch(Feature feature) const { __builtin_prefetch(&steps_[feature]); }  // a step() will follow
 
-    // e to the sum of some steps; sums beyond +-kMostSteps count as that.
-    static constexpr int kMostSteps = 511;
-    float power(int steps) const { return powers_[std::clamp(steps, -kMostSteps, kMostSteps) + kMostSteps]; }
+    // e to the sum of some steps; sums beyond +-kMaxSteps count as that.
+    static constexpr int kMaxSteps = 511;
+    float power(int steps) const { return powers_[std::clamp(steps, -kMaxSteps, kMaxSteps) + kMaxSteps]; }
 
     // Factors of the points by how they lie from another, as rows of kRowStride: that for `rows` and `columns` away is
     // row(rows)[kMiddle + columns], both signs of columns.
@@ -35,7 +35,7 @@ class LinearWeights {
 
   private:
     std::vector<std::int8_t> steps_;
-    std::array<float, 2 * kMostSteps + 1> powers_;
+    std::array<float, 2 * kMaxSteps + 1> powers_;
     std::vector<Lattice> replies_, follows_;
 };
 

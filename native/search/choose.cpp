@@ -37,13 +37,13 @@ Point draw(std::span<const RootMove> moves, Weight weight, double maximum, float
 // Without a visit that gives a weight, by the prior. A draw leaves out moves below a weight of 1, or below 1/64 of the
 // largest where that is less.
 Point choose_by_weight(std::span<const RootMove> moves, float temperature, Random& random) {
-    double most = 0;
-    for (const auto& move : moves) most = std::max(most, double(move.play_weight));
-    const bool known = most > 0;
-    const double lowest = std::min(1.0, most / 64);
+    double maximum = 0;
+    for (const auto& move : moves) maximum = std::max(maximum, double(move.play_weight));
+    const bool known = maximum > 0;
+    const double minimum = std::min(1.0, maximum / 64);
     const auto weight = [&](const RootMove& move) {
         if (!known) return move.visits ? double(move.prior) : 0;
-        return move.play_weight >= lowest ? double(move.play_weight) : 0;
+        return move.play_weight >= minimum ? double(move.play_weight) : 0;
     };
     const auto best = std::ranges::max_element(moves, {}, weight);
     return temperature > 0 ? draw(moves, weight, weight(*best), temperature, random) : best->point;

@@ -65,11 +65,11 @@ void set_priors_from_weights(Node& node, std::span<const float> weights) {
 
 void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves, Point beside) {
     const std::span<MovePrior> edges = edges_of(node);
-    const std::size_t least = params.candidate_min;
-    std::size_t most = edges.size();
-    if (params.candidate_max) most = std::min<std::size_t>(most, params.candidate_max);
+    const std::size_t minimum = params.candidate_min;
+    std::size_t maximum = edges.size();
+    if (params.candidate_max) maximum = std::min<std::size_t>(maximum, params.candidate_max);
     if (params.candidate_share > 0)
-        most = std::min(most, static_cast<std::size_t>(params.candidate_share * static_cast<float>(points)));
+        maximum = std::min(maximum, static_cast<std::size_t>(params.candidate_share * static_cast<float>(points)));
     std::size_t kept = edges.size();
     const auto wanted = wanted_mass(params, points, static_cast<int>(moves));
     if (wanted < 1) {
@@ -77,10 +77,10 @@ void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int poin
         for (std::size_t i = 0; i < kept; ++i)
             if ((mass += edges[i].prior.value()) >= wanted) kept = i + 1;
     }
-    kept = std::min(std::max(kept, least), edges.size());
+    kept = std::min(std::max(kept, minimum), edges.size());
     if (params.candidate_tried < 1)
         kept = static_cast<std::size_t>(std::ceil(params.candidate_tried * static_cast<float>(kept)));
-    kept = std::min(kept, std::max(most, least));
+    kept = std::min(kept, std::max(maximum, minimum));
     if (beside != kNoPoint)
         if (const auto at = static_cast<std::size_t>(node.find(beside)); at >= kept && at < edges.size())
             std::swap(edges[kept++], edges[at]);

@@ -29,7 +29,7 @@ void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
     if (!sim.over) record_playout(sim);
 }
 
-long Search::run(long simulations, int threads, double seconds) {
+std::int64_t Search::run(std::int64_t simulations, int threads, double seconds) {
     game();
     if (params_.asks_network()) throw std::logic_error("this search asks a network: use gather and scatter");
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
@@ -38,7 +38,7 @@ long Search::run(long simulations, int threads, double seconds) {
     while (static_cast<int>(simulations_.size()) < threads) add_simulation();
 
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    long begun = 0;
+    std::int64_t begun = 0;
     std::exception_ptr error;
     const auto work = [&](Simulation& sim) {
         std::unique_lock tree(lock_);

@@ -403,8 +403,8 @@ std::vector<float> Search::policy_target() const {
 }
 
 std::vector<float> Search::policy_weights() const {
-    const std::uint32_t least = params_.simulate_to_end ? 1 : 2;  // else the first visit is the root's own evaluation
-    if (root_visits() < least) throw std::logic_error("no move has a visit that could tell a policy anything");
+    const std::uint32_t minimum = params_.simulate_to_end ? 1 : 2;  // else the first visit is the root's own evaluation
+    if (root_visits() < minimum) throw std::logic_error("no move has a visit that could tell a policy anything");
     const Node& root = *tree_.root().node;
     const std::vector<float> weights = target_rule(params_.selection)(at_root(), params_);
     std::vector<float> target(game_->board().points() + 1);

@@ -118,7 +118,7 @@ class Search {
     // root, while leaves wait, or when the params ask a network. If the system gives fewer threads, those search.
     // When a thread fails (no memory is left) all stop, the tree is dropped and the error is thrown. An error of the
     // visit that makes the root, before the threads begin, is thrown alone.
-    long run(long simulations, int threads, double seconds);
+    std::int64_t run(std::int64_t simulations, int threads, double seconds);
 
     // How many simulations will follow, for rules that divide them up or stop early; 0 or less, as after every
     // set_root, stands for params.planned_visits. More may follow all the same.

@@ -110,11 +110,11 @@ class Futility {
     Futility(const SelectionContext& at, const SearchParams& params)
         : stop_(params.stop_futile && params.temperature == 0 && at.plan && at.plan->budget_is_exact) {
         if (!stop_) return;
-        float most = 0;
+        float maximum = 0;
         for (int i = 0; i < at.node.edge_count; ++i)
-            if (at.prior(i) >= 0) most = std::max(most, weight_of(at.node.edges[i]));
+            if (at.prior(i) >= 0) maximum = std::max(maximum, weight_of(at.node.edges[i]));
         const NodeStats& root = at.node.stats();
-        needed_ = (params.lcb ? params.lcb_share : 1) * most;
+        needed_ = (params.lcb ? params.lcb_share : 1) * maximum;
         per_visit_ = root.weight / static_cast<float>(std::max(root.visits, 1u));
         left_ = static_cast<float>(at.plan->left(at.node));
         stop_ = left_ > 0;  // else the remaining visits are unknown
@@ -168,13 +168,13 @@ int select_puct_katago(const SelectionContext& at, const SearchParams& params) {
 int katago_best_explored(const SelectionContext& at) {
     const Node& node = at.node;
     int best = -1;
-    float most = 0;
+    float best_merit = 0;
     for (int i = 0; i < node.edge_count; ++i) {
         if (at.prior(i) < 0 || !is_visited(node.edges[i])) continue;
         const auto visits = static_cast<float>(node.edges[i].visits);
         const float merit =
             weight_of(node.edges[i]) * std::max(visits - 1, 0.0f) / std::max(visits, 1.0f) + 2 * at.prior(i);
-        if (best < 0 || merit > most) best = i, most = merit;
+        if (best < 0 || merit > best_merit) best = i, best_merit = merit;
     }
     return best;
 }
@@ -196,10 +196,10 @@ std::vector<float> katago_selection_weights(const SelectionContext& at, const Se
     return weights;
 }
 
-void favor_lower_bound(std::vector<float>& weights, std::span<const Bound> bounds, float least) {
+void favor_lower_bound(std::vector<float>& weights, std::span<const Bound> bounds, float min_weight) {
     int best = -1;
     for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (weights[i] > 0 && weights[i] >= least && (best < 0 || bounds[i].lower > bounds[best].lower))
+        if (weights[i] > 0 && weights[i] >= min_weight && (best < 0 || bounds[i].lower > bounds[best].lower))
             best = static_cast<int>(i);
     if (best < 0) return;
     float needed = weights[best];

@@ -17,8 +17,8 @@ int katago_best_explored(const SelectionContext& at);
 // move of the root except the best explored no more than PUCT would give it in hindsight.
 std::vector<float> katago_selection_weights(const SelectionContext& at, const SearchParams& params);
 
-// Of the moves with the weight `least` raises the one with the best lower bound over every move whose bound
+// Of the moves with the weight `min_weight` raises the one with the best lower bound over every move whose bound
 // is lower, by how much wider that bound would have to be.
-void favor_lower_bound(std::vector<float>& weights, std::span<const Bound> bounds, float least);
+void favor_lower_bound(std::vector<float>& weights, std::span<const Bound> bounds, float min_weight);
 
 }  // namespace tengen

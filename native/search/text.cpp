@@ -5,14 +5,11 @@
 #include <numeric>
 #include <vector>
 
+#include "board/diagram.h"
+
 namespace tengen {
 
 namespace {
-
-std::string vertex(Point p, int size) {
-    if (p == size * size) return "pass";
-    return "ABCDEFGHJKLMNOPQRSTUVWXYZ"[p % size] + std::to_string(size - p / size);
-}
 
 void write(std::string& out, const Node& node, int size, int level, int depth, std::uint32_t min_visits) {
     std::vector<int> order(node.edge_count);
@@ -24,7 +21,7 @@ void write(std::string& out, const Node& node, int size, int level, int depth, s
         if (stats.visits < min_visits || level > depth) break;
         char line[96];
         std::snprintf(line, sizeof line, "%*s%s %u %+.3f %.4f\n", 2 * level, "",
-                      vertex(node.moves()[i].point, size).c_str(), stats.visits, stats.value,
+                      vertex_name(node.moves()[i].point, size).c_str(), stats.visits, stats.value,
                       node.moves()[i].prior.value());
         out += line;
         if (stats.node) write(out, *stats.node, size, level + 1, depth, min_visits);

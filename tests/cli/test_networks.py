@@ -1,6 +1,7 @@
 """`tengen nets`, `tengen evaluate` and `tengen train` as a user meets them."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -172,6 +173,25 @@ def test_evaluate_says_which_boards_a_network_never_learnt(
     assert learnt.startswith(
         f"warning: it learnt from about 50% of the games of {tmp_path / 'mixed'}, and holds none out:"
     )
+
+
+def test_evaluate_judges_the_default_network_of_the_board(
+    trained: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its own card, which tells what it learnt, and under its own name."""
+    for path in (trained / "nets" / "mine.onnx", network_file.EMBEDDED / "zero-7x7.onnx"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "default").write_text("zero-7x7\n7 mine\n", encoding="utf-8")
+    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
+    assert main(["evaluate", "default", str(store), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["network"] == "mine" and "warning: it learnt from the games of" in printed.err
+    with StoreWriter(tmp_path / "mixed") as writer:
+        writer.add(next(iter(Store.open(store))))
+        writer.add(GameRecord(5, pack_moves([0, 1], [12, 13]), hash=2))
+    assert main(["evaluate", "default", str(tmp_path / "mixed"), "--json"]) == 0
+    assert "default plays 5x5 with other networks: mine is judged on all boards" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("fraction", [None, 0.25])

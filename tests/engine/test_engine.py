@@ -47,6 +47,12 @@ def test_visits_are_neither_more_nor_fewer_than_asked_for(visits: int) -> None:
     assert sum(c.visits for c in result.candidates) == visits - 1
 
 
+def test_visits_are_exact_where_a_batch_takes_less_than_a_tick_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The monotonic clock of Windows ticks every 15.6 ms: a batch took no time, as if none had been searched."""
+    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: 5.0))
+    assert result_of(Game(9), visits=50).visits == 50
+
+
 def test_the_result_is_for_the_side_to_move() -> None:
     ownership = np.full((9, 9), 0.25, np.float32)
     game = Game(9).play("E5")
@@ -196,9 +202,10 @@ def test_a_tree_that_is_forgotten_is_searched_anew_and_the_losses_seen_are_remem
     assert play_hopeless_game(Style(), forgetful=True) == play_hopeless_game(Style())
 
 
-def test_warming_up_asks_for_every_size_of_batch_and_leaves_the_search_alone() -> None:
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_warming_up_asks_for_every_size_of_batch_and_leaves_the_search_alone(selection: str) -> None:
     evaluator = ScriptedEvaluator({40: 50, 41: 50})
-    engine = engine_on(Game(9), evaluator)
+    engine = engine_on(Game(9), evaluator, params=SearchParams(selection=selection))
     before = engine.think(Limits(visits=50))
     asked: list[tuple[int, int]] = []
     plain = evaluator.infer

@@ -13,6 +13,7 @@ from tengen.engine import Engine, Limits, MoveRestriction, SearchParams
 from tengen.engine.params import playout_params
 from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.engine.result import SearchResult
+from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError
 from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
@@ -168,6 +169,30 @@ def test_a_failing_evaluator_ends_its_searches_and_no_others() -> None:
             with pytest.raises(OSError, match="had enough"):
                 task.poll()
         assert good.wait(20).visits == 40
+
+
+@pytest.mark.parametrize("tree_threads", [1, 3])
+def test_a_tree_that_cannot_grow_ends_its_own_search_alone(monkeypatch: pytest.MonkeyPatch, tree_threads: int) -> None:
+    """The searches of the same batch ended with its error."""
+    gate, full = Gate(), []
+    gather = TreeSearch.gather
+
+    def limited(search: TreeSearch, inputs: InputBatch, limit: int) -> int:
+        if search.visits > 8 and search in full:
+            raise MemoryError("no memory for a tree")
+        return gather(search, inputs, limit)
+
+    monkeypatch.setattr(TreeSearch, "gather", limited)
+    games = [Game(5, komi=komi) for komi in (0.5, 7.5, 1.5)]
+    with SearchQueue(gate, tree_threads=tree_threads) as queue:
+        tasks = [queue.start(game, FEW) for game in games]
+        full.append(tasks[1].search)
+        gate.opened.set()
+        with pytest.raises(MemoryError, match="for a tree"):
+            tasks[1].wait(20)
+        results = {i: tasks[i].wait(20) for i in (0, 2)}
+    monkeypatch.undo()
+    assert {i: found(result) for i, result in results.items()} == {i: alone(games[i]) for i in (0, 2)}
 
 
 def test_polling_a_failed_search_adds_nothing_to_its_error() -> None:

@@ -198,6 +198,16 @@ def test_a_finished_game_is_printed_with_its_result() -> None:
     assert f"RE[{ask(session, 'final_score')}]" in ask(session, "printsgf") == ask(session, "printsgf -")
 
 
+def test_a_game_without_result_has_no_winner() -> None:
+    """A long cycle under simple ko. As in KataGo the score is 0."""
+    session = session_of()
+    session.game = Game.from_diagram(TRIPLE_KO, "japanese")
+    for vertex in TRIPLE_KO_CYCLE * 2:
+        session.game.play(vertex)
+    assert ask(session, "final_score") == "0"
+    assert "RE[Void]" in ask(session, "printsgf")
+
+
 def test_the_file_of_a_dash_is_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = played("D4")

@@ -53,6 +53,22 @@ def moves_of(player: Player, seed_round: int, turns: int = 8, size: int = 7) -> 
     return tuple(game.moves)
 
 
+@pytest.mark.parametrize("pass_policy", ["engine", "free"])
+def test_a_comment_has_a_score_where_the_network_has_one(pass_policy: Any) -> None:
+    class Scoreless(Fixed):
+        has_score = False
+
+        def infer(self, batch: InputBatch) -> Evaluation:
+            found = super().infer(batch)
+            return Evaluation(found.policy, found.value)
+
+    spec = PlayerSpec(player="default", visits=8, pass_policy=pass_policy)
+    for evaluator in (Fixed(), Scoreless()):
+        player = evaluator_player(spec, evaluator)
+        player.start_game(0, Game(5), 1)
+        assert ("score" in choose(player, Game(5)).comment) == evaluator.has_score
+
+
 def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> None:
     player = raw(Fixed())
     begun: Counter[int] = Counter()

@@ -19,7 +19,7 @@ from tengen.match.player import Choice, Turn
 from tengen.ratings.pool import matches_in
 from tengen.selfplay.anchors import RunPlayers
 from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
-from tengen.selfplay.rate import Load, PlayerOpener, match_of, pairing_seed, program_rules, rate, rated_size
+from tengen.selfplay.rate import Load, PlayerOpener, match_of, pairing_seed, program_rules, rate
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
@@ -291,7 +291,7 @@ def test_seeds_differ_by_run_network_and_anchor() -> None:
 
 
 def test_rated_at_the_usual_size_by_a_search_without_noise() -> None:
-    assert rated_size(GameConfig(sizes={5: 1, 7: 3, 9: 3})) == 9
+    assert GameConfig(sizes={5: 1, 7: 3, 9: 3}).main_size == GameConfig(sizes={9: 3, 7: 3}).main_size == 9
     match = match_of(recipe("random", visits=50), 0.5)
     params, conditions = match.players.params, match.conditions
     assert (params.selection, params.gumbel_scale, params.noise_weight) == ("gumbel", 0.0, 0.0)

@@ -102,21 +102,25 @@ def _judge_network(
 ) -> tuple[str, PredictionResults, dict[str, Estimate]]:
     """The network's name, what it predicts of the games, and how far it agrees with labels, if the store has any."""
     evaluator = load_evaluator(network, device, batch=batch, precision=precision)
-    card = read_card(evaluator.path) if isinstance(evaluator, NetworkFileEvaluator) else None
+    sizes = [int(size) for size in np.unique(store.column("size"))]
+    chosen = evaluator.on(sizes[-1])  # of the largest board, as `measure` does
+    card = read_card(chosen.path) if isinstance(chosen, NetworkFileEvaluator) else None
+    if others := {f"{size}x{size}" for size in sizes if evaluator.on(size).name != chosen.name}:
+        note = f"{network} plays {', '.join(sorted(others))} with other networks: {chosen.name} is judged on all boards"
+        print(note, file=sys.stderr)
     if card is not None:
         _warn_of_boards(card, store)
     games = _Games.choose(store, card, split)
-    chosen = evaluator.on(int(store.column("size").max()))
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
     planes = chosen.plane_set
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
-    with Console(stderr=True).status(f"judging {escape(evaluator.name)} on {sampler.games:,} games"):
+    with Console(stderr=True).status(f"judging {escape(chosen.name)} on {sampler.games:,} games"):
         judgement = measure(evaluator, sampler, positions)
         options = {"batch_size": batch, "seed": seed, "extra": OF_GAMES}
         labelled = labels_to_judge_by(store, games.split, games.fraction, planes, **options)
         labels = {} if labelled is None else agreement(evaluator, labelled, len(judgement))
-    return evaluator.name, judgement, labels
+    return chosen.name, judgement, labels
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def command(
     opened = [Store.open(store) for store in stores]
     teacher_facts, labels = _facts(opened, card, licence, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
-    evaluator = load_evaluator(teacher, device)
+    evaluator = load_evaluator(teacher, device, batch=batch)
     sizes = {int(size) for store in opened for size in store.column("size")}
     for size in sizes:
         if visits > 1 and not evaluator.on(size).has_value:
@@ -129,5 +129,5 @@ def _with_digest(store: dict[str, Any], labels: dict[str, Any]) -> dict[str, Any
 def _check_same(out: Path, name: str, found: dict[str, Any], wanted: dict[str, Any], advice: str) -> None:
     """Raise StoreError that says what is not as `wanted`."""
     if other := [key for key, value in wanted.items() if found.get(key) != value]:
-        told = ", ".join(f"{key.replace('_', ' ')} {found.get(key)}, not {wanted[key]}" for key in other)
-        raise StoreError(f"{out} has other labels ({name}: {told}); {advice}")
+        differences = ", ".join(f"{key.replace('_', ' ')} {found.get(key)}, not {wanted[key]}" for key in other)
+        raise StoreError(f"{out} has other labels ({name}: {differences}); {advice}")

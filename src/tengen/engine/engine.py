@@ -165,7 +165,10 @@ class Engine:
 
         Position and tree of the engine do not change.
         """
-        search = _new_search(self.evaluator, self._asked, self._search.batch, self._seed, self._search.threads)
+        if not self._asked.asks_network:
+            return
+        # By the default settings: KataGo's selection fills no batch of a small tree.
+        search = _new_search(self.evaluator, SearchParams(), self._search.batch, self._seed, 1)
         search.set_root(Game(size))
         rows = 1
         while rows <= search.batch:  # a model is compiled for each power of two

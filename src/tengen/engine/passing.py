@@ -52,11 +52,6 @@ def choose_move(
     return _Ending(game, shapes, sensible, best, count(), pass_winrate, cleanup).move()
 
 
-def dead_are_agreed(game: Game) -> bool:
-    """Whether players remove dead stones by agreement (`Rules.dead_are_agreed`)."""
-    return game.rules.dead_are_agreed
-
-
 class _Ending:
     """One position in which a pass is possible."""
 
@@ -97,12 +92,12 @@ class _Ending:
 
     def _margin(self) -> float:
         """Points by which the mover leads if the game ends with this position."""
-        score = self.count.score if dead_are_agreed(self.game) else self.game.score()
+        score = self.count.score if self.game.rules.dead_are_agreed else self.game.score()
         return score if self.me == 0 else -score
 
     def _needs_cleanup(self) -> bool:
         """Whether dead stones of the opponent must be captured because the rules count them as alive."""
-        return not dead_are_agreed(self.game) and self.margin <= 0 < self.count.margin(self.me)
+        return not self.game.rules.dead_are_agreed and self.margin <= 0 < self.count.margin(self.me)
 
     def _opponent_passed(self) -> bool:
         return bool(self.game.moves) and self.game.moves[-1][1] == self.pass_

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from types import TracebackType
@@ -60,7 +60,7 @@ class SearchTask:
         self._visits_before, self._evaluations_before = search.visits, search.evaluations
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
-        self._step_seconds = 0.0
+        self._step_seconds: float | None = None  # of the last batch; a clock may be too coarse to time one
         self._stopped = threading.Event()
         self._done = threading.Event()
         self._error: BaseException | None = None
@@ -203,8 +203,8 @@ class SearchTask:
         """Simulations that this search may still make; 0 once the best move is clear."""
         visits, elapsed = self.search.visits, self.seconds
         playouts = visits - self._visits_before
-        left = self._budget.left(visits, playouts, elapsed, self._step_seconds)
-        if self._step_seconds == 0:
+        left = self._budget.left(visits, playouts, elapsed, self._step_seconds or 0)
+        if self._step_seconds is None:
             return max(left, 1)
         if self._budget.early_stop and left > 0 and self._may_end_early():
             moves = self.search.stats()
@@ -380,7 +380,7 @@ class SearchQueue:
 
     def _in_flight(self) -> list[SearchTask]:
         """The searches whose positions are being evaluated."""
-        return [task for task, _ in self._flight.members] if self._flight else []
+        return list(self._flight.tasks) if self._flight else []
 
     def _next_tasks(self) -> list[SearchTask]:
         """The searches of the next batch: half of those that share, so that the others can be evaluated meanwhile."""
@@ -425,35 +425,42 @@ class SearchQueue:
         buffers, began = self._inputs.setdefault(key, []), time.monotonic()
         try:
             inputs = buffers.pop() if buffers else new_inputs(network, self._at_once * self._batch, size)
-            ends = self._gather(inputs, members)
+            gathered = self._gather(inputs, members)
+            counts = [count for count in gathered if isinstance(count, int)]
+            ends = list(itertools.accumulate(counts, initial=0))
             result = self._evaluation.submit(network.infer, inputs[: ends[-1]]) if ends[-1] else None
         except BaseException as failure:
             for task, _ in members:
                 task.search.forget_waiting()
                 _stepped(task, began, failure)
             return None
-        return _Flight(key, members, inputs, ends, result, began)
+        sharing = []
+        for (task, _), count in zip(members, gathered, strict=True):
+            if isinstance(count, int):
+                sharing.append(task)
+            else:
+                task.search.forget_waiting()
+                _stepped(task, began, count)
+        return _Flight(key, sharing, inputs, ends, result, began)
 
-    def _gather(self, inputs: InputBatch, members: Sequence[Member]) -> list[int]:
-        """Write the positions of the members; rows ends[i] to ends[i + 1] of what is returned are those of member i."""
-        ends = [0]
+    def _gather(self, inputs: InputBatch, members: Sequence[Member]) -> list[int | BaseException]:
+        """Write the positions of the members one after the other; for each how many they are, or why it failed."""
+        filled = 0
+        counts: list[int | BaseException] = []
         if self._trees is None:
             for task, limit in members:
-                free = inputs[ends[-1] : ends[-1] + min(limit, self._batch)]
-                ends.append(ends[-1] + task.search.gather(free, len(free)))
-            return ends
+                counts.append(count := _gather(task, inputs[filled : filled + min(limit, self._batch)]))
+                filled += count if isinstance(count, int) else 0
+            return counts
         # Each member has room for all that it may write. Then the rows move up to where they are without the gaps.
         places = list(itertools.accumulate((min(limit, self._batch) for _, limit in members), initial=0))
         parts = [inputs[start:end] for start, end in itertools.pairwise(places)]
-        gathered = [
-            self._trees.submit(task.search.gather, part, len(part))
-            for (task, _), part in zip(members, parts, strict=True)
-        ]
-        wait(gathered)
-        for start, count in zip(places, [one.result() for one in gathered], strict=False):
-            inputs.move(start, ends[-1], count)
-            ends.append(ends[-1] + count)
-        return ends
+        counts += self._trees.map(_gather, [task for task, _ in members], parts)
+        for start, count in zip(places, counts, strict=False):
+            if isinstance(count, int):
+                inputs.move(start, filled, count)
+                filled += count
+        return counts
 
     def _land(self) -> None:
         """Hand the batch in flight back to its searches, if there is one; those that fail end."""
@@ -463,7 +470,7 @@ class SearchQueue:
         try:
             result = flight.result.result() if flight.result else None
         except BaseException as failure:
-            for task, _ in flight.members:
+            for task in flight.tasks:
                 task.search.forget_waiting()
                 _stepped(task, flight.began, failure)
             return
@@ -479,18 +486,14 @@ class SearchQueue:
 
 @dataclass(frozen=True)
 class _Flight:
-    """A shared batch whose evaluation is under way; rows ends[i] to ends[i + 1] are those of member i."""
+    """A shared batch whose evaluation is under way; rows ends[i] to ends[i + 1] are those of task i."""
 
     key: tuple[BatchEvaluator, int]
-    members: Sequence[Member]
+    tasks: Sequence[SearchTask]
     inputs: InputBatch
     ends: Sequence[int]
     result: Future[Evaluation] | None  # None where no position waits
     began: float
-
-    @property
-    def tasks(self) -> list[SearchTask]:
-        return [task for task, _ in self.members]
 
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:
@@ -505,6 +508,13 @@ def _step(task: SearchTask, limit: int) -> BaseException | None:
     except BaseException as error:
         return error
     return None
+
+
+def _gather(task: SearchTask, free: InputBatch) -> int | BaseException:
+    try:
+        return task.search.gather(free, len(free))
+    except BaseException as error:
+        return error
 
 
 def _scatter(task: SearchTask, result: Evaluation | None) -> BaseException | None:

@@ -70,7 +70,7 @@ def open_device(
             path,
             provider=PROVIDERS[device],
             threads=options.get("threads", 0),
-            max_batch=options.get("max_batch", 64),
+            max_batch=options.get("max_batch", 1024),
         )
     if device == "torch":
         from tengen.evaluators.torch import TorchFileEvaluator

@@ -24,7 +24,7 @@ class OnnxRuntimeEvaluator(NetworkFileEvaluator):
     file that is no network, and for a provider that is not there or does not find its device or driver.
     """
 
-    def __init__(self, path: str | Path, *, provider: str = CPU, threads: int = 0, max_batch: int = 64) -> None:
+    def __init__(self, path: str | Path, *, provider: str = CPU, threads: int = 0, max_batch: int = 1024) -> None:
         super().__init__(path, max_batch)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or (core_count() if cpu_quota() else 0)  # 0: by the affinity alone

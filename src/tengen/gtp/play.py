@@ -13,7 +13,6 @@ from dataclasses import replace
 from tengen import coords
 from tengen.engine.clock import Clock, Overtime, TimeControl
 from tengen.engine.count import WAYS
-from tengen.engine.passing import dead_are_agreed
 from tengen.engine.result import SearchResult
 from tengen.engine.shapes import Shapes
 from tengen.errors import GtpError, IllegalMove, TengenError
@@ -120,7 +119,7 @@ KINDS = {
     "fischer": ("main", "increment"),
     "fischer-capped": ("main", "increment", "main_cap", "move_cap"),
 }
-_LEAST_SECONDS = -10  # some programs report a clock that has just run out
+_MIN_SECONDS = -10  # some programs report a clock that has just run out
 
 
 def time_settings(session: GtpSession, args: Arguments) -> str:
@@ -163,7 +162,7 @@ def time_left(session: GtpSession, args: Arguments) -> str:
     """COLOR SECONDS STONES: main time left if STONES is 0, else the period with the stones or periods left."""
     args.expect(3)
     color, seconds, stones = args.color(0), args.number(1), args.integer(2)
-    seconds = 0.0 if _LEAST_SECONDS <= seconds < 0 else seconds
+    seconds = 0.0 if _MIN_SECONDS <= seconds < 0 else seconds
     _check_times(seconds, 0, stones)
     control = session.control or TimeControl.absolute(seconds)
     if control.overtime in (Overtime.BYOYOMI, Overtime.CANADIAN) and stones > 0:
@@ -219,9 +218,9 @@ STATUSES = ("alive", "dead", "seki")
 
 
 def final_score(session: GtpSession, args: Arguments) -> str:
-    """[WAY]: `B+3.5`, `W+0.5`, or `0` for a draw, by the rules and komi of the game."""
+    """[WAY]: `B+3.5`, `W+0.5`, or `0` for a draw or a game without result, by the rules and komi of the game."""
     score = session.game.score(_dead(session, args, 0))
-    if score == 0:
+    if score == 0 or session.game.is_no_result:
         return "0"
     return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
@@ -245,7 +244,7 @@ def final_status_list(session: GtpSession, args: Arguments) -> str:
 
 def _dead(session: GtpSession, args: Arguments, first: int) -> Collection[int]:
     """The dead stones, by the arguments from index `first` on."""
-    if len(args) <= first and not dead_are_agreed(session.game):
+    if len(args) <= first and not session.game.rules.dead_are_agreed:
         return ()
     way = args.text(first).lower() if len(args) > first else "both"
     if way == "dead":

@@ -250,11 +250,11 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
 def printsgf(session: GtpSession, args: Arguments) -> str:
     """[FILE]: print the game as SGF, or write it into the file; the file `-` means to print it.
 
-    A game that has ended by passes has the result of `final_score`.
+    A game that is over has the result of `final_score`, one without result `Void`.
     """
     args.expect(0, 1000)
-    ended = final_score(session, Arguments()) if session.game.is_over else ""
-    record = write_game(session.game, SgfInfo(result=result(ended)))
+    counted = session.game.is_over and not session.game.is_no_result
+    record = write_game(session.game, SgfInfo(result=result(final_score(session, Arguments()) if counted else "")))
     if args.words in ((), ("-",)):
         return record.decode("utf-8")
     try:

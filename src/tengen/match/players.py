@@ -251,7 +251,8 @@ class SearchPlayer(_EvaluatorPlayer):
 
     def _choice(self, view: SearchView, turn: Turn) -> Choice:
         point = view.choose(self._spec.temperature or None)
-        comment = comment_of(turn.game.to_play, (view.value + 1) / 2, view.score, view.visits)
+        score = view.score if view.has_score else None
+        comment = comment_of(turn.game.to_play, (view.value + 1) / 2, score, view.visits)
         return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
 
 

@@ -9,10 +9,9 @@ from tengen.match.game import Conditions
 from tengen.selfplay.anchors import check_networks
 from tengen.selfplay.config import SearchConfig, SelfPlayConfig
 from tengen.selfplay.generate import play_params, tree_bytes
-from tengen.selfplay.rate import rated_size
 
 _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
-_MIN_TREE = 1 << 20
+_MIN_TREE_USED = 1 << 20  # what a tree takes in any case, of its limit of MIN_TREE or more
 
 
 def check(config: SelfPlayConfig) -> None:
@@ -47,7 +46,7 @@ def check(config: SelfPlayConfig) -> None:
 
 def _check_rating(config: SelfPlayConfig) -> None:
     try:
-        Conditions(size=rated_size(config.game), opening=config.rating.opening).check_opening()
+        Conditions(size=config.game.main_size, opening=config.rating.opening).check_opening()
     except RecipeError as error:
         raise RecipeError(f"rating.opening: {error}") from error
 
@@ -103,7 +102,7 @@ def _check_network(config: SelfPlayConfig) -> None:
 
 def _check_memory(config: SelfPlayConfig, edge: int) -> None:
     visits = config.search.visits
-    tree = max(_MIN_TREE, tree_bytes(config, visits))
+    tree = max(_MIN_TREE_USED, tree_bytes(config, visits))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()
     if needed > there:

@@ -78,6 +78,11 @@ class GameConfig(Strict):
         """Of the tensors: the largest board."""
         return max(self.sizes)
 
+    @property
+    def main_size(self) -> int:
+        """The board of gates and ratings: the most frequent one, of equally frequent ones the largest."""
+        return max(self.sizes, key=lambda size: (self.sizes[size], size))
+
 
 class OpeningConfig(Strict):
     """How games are made to differ: first moves drawn from the raw policy, and starts from high-surprise positions."""

@@ -50,13 +50,13 @@ def gate(
     fair_komi: dict[int, float],
     cluster: Cluster | None = None,
 ) -> GateResult:
-    """Play the gate of `cycle` on the most frequent board size, at fair komi, both colors equally.
+    """Play the gate of `cycle` on the main board size, at fair komi, both colors equally.
 
     The games lie in `folder`/matches/gate-CYCLE.
     """
     rules = config.gate
     assert rules is not None
-    size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
+    size = config.game.main_size
     now = config.at(cycle)
     params, pass_policy = now.search.search_params(full=False), run_pass_policy(now.game)
     files = {f"candidate {cycle}": candidate, f"network {cycle - 1}": playing}

@@ -40,7 +40,7 @@ from tengen.selfplay.learn import Learner
 from tengen.selfplay.network_checks import draw_probe, network_figures, training_mode_difference
 from tengen.selfplay.play import CyclePlayer, GenerationStats, RecentGames
 from tengen.selfplay.progress import Observer
-from tengen.selfplay.rate import rate, rated_size
+from tengen.selfplay.rate import rate
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.report import Reporter, write_report
 from tengen.selfplay.statistics import game_statistics
@@ -323,7 +323,7 @@ def rate_network(
 
     Raises KeyboardInterrupt on a requested shutdown.
     """
-    komi = conditions.fair_komi[rated_size(config.game)]
+    komi = conditions.fair_komi[config.game.main_size]
     games = number * config.games_per_cycle
     networks = dict(folder.networks())
     return rate(

@@ -82,13 +82,8 @@ def program_rules(rules: str) -> str:
     return "chinese" if Rules.parse(rules).scoring == "area" else rules
 
 
-def rated_size(game: GameConfig) -> int:
-    """The board size of a run's ratings: the most frequent one, of equally frequent ones the largest."""
-    return max(game.sizes, key=lambda size: (game.sizes[size], size))
-
-
 def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMatch:
-    """How networks of this run are rated, at the fair komi of `rated_size` and with a search without noise.
+    """How networks of this run are rated, at the fair komi of `GameConfig.main_size` and with a search without noise.
 
     A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, Black could beat nobody.
     """
@@ -97,7 +92,7 @@ def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMat
     params = config.search.search_params(full=False)
     memory = max(params.memory, rating.visits * _BYTES)
     params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
-    conditions = run_conditions(game, params, rated_size(game), komi, opening=rating.opening)
+    conditions = run_conditions(game, params, game.main_size, komi, opening=rating.opening)
     conditions = conditions.model_copy(update={"opening": conditions.drawn})
     players = RunPlayers(rating.visits, params, run_pass_policy(game))
     return RatingMatch(conditions, players, rating.games, rating.program_games, threads)
@@ -119,7 +114,7 @@ def rate(
 ) -> RatingEvent:
     """Rate network `number` of a run: play the games that `folder`/matches lacks, and fit all ratings anew.
 
-    `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of `rated_size`;
+    `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of `GameConfig.main_size`;
     `games` and `hours` say where the run stands. ratings.json is written at the end; a run that was killed continues
     with the games that are missing. Every game is a function of (the run's seed, number, anchor, game). Anchors that
     cannot play are left out, and the event says why. `check` is called before each batch and may raise, to stop. A

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tengen.data.batch import Batch, BatchSource, Rows, prefetch
-from tengen.data.record import WHITE_BIT
+from tengen.data.record import WHITE_BIT, symmetry_table
 from tengen.data.sampler import Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
@@ -33,16 +33,12 @@ def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArra
         at = columns.offsets[row] + rows.ply[here] + ahead
         there = at < columns.offsets[row + 1]
         here, row, at = here[there], row[there], at[there]
-        point, size = (
-            (columns.moves[at] & np.uint16(WHITE_BIT - 1)).astype(np.int64),
-            columns.size[row].astype(np.int64),
-        )
-        # Turn the point as the board is turned: bit 0 flips rows, bit 1 flips columns, bit 2 transposes, in that order.
-        symmetry, y, x = rows.symmetry[here], point // size, point % size
-        y = np.where(symmetry & 1, size - 1 - y, y)
-        x = np.where(symmetry & 2, size - 1 - x, x)
-        y, x = np.where(symmetry & 4, x, y), np.where(symmetry & 4, y, x)
-        found[here] = np.where(point == size * size, edge * edge, y * edge + x)
+        point, sizes = columns.moves[at] & np.uint16(WHITE_BIT - 1), columns.size[row]
+        for size in np.unique(sizes).tolist():
+            own = sizes == size
+            turned = symmetry_table(size)[rows.symmetry[here[own]], point[own]].astype(np.int64)
+            y, x = np.divmod(turned, size)
+            found[here[own]] = np.where(turned == size * size, edge * edge, y * edge + x)
     return found
 
 

@@ -11,7 +11,6 @@ from typing import Literal, TypeVar
 
 from tengen.coords import to_gtp
 from tengen.engine import Limits, SearchResult, Style
-from tengen.engine.passing import dead_are_agreed
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview, positions_of, review
@@ -346,7 +345,7 @@ class EngineController:
 
     async def _dead(self, game: Game) -> Sequence[int] | None:
         """The dead stones of a finished game, none where the rules count every stone; None where it was stopped."""
-        if not dead_are_agreed(game):
+        if not game.rules.dead_are_agreed:
             return ()
         count = await self.thread.count(game)
         return None if count is None else count.dead
