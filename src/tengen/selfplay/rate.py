@@ -29,7 +29,7 @@ from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import distinct_games
 from tengen.rules import Rules
 from tengen.selfplay.anchors import Anchor, RunPlayers, find_anchors, network_name
-from tengen.selfplay.config import GameConfig, SelfPlayConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.matches import (
     NO_EXPLORATION,
     load_temporary,
@@ -114,11 +114,11 @@ def rate(
 ) -> RatingEvent:
     """Rate network `number` of a run: play the games that `folder`/matches lacks, and fit all ratings anew.
 
-    `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of `GameConfig.main_size`;
-    `games` and `hours` say where the run stands. ratings.json is written at the end; a run that was killed continues
-    with the games that are missing. Every game is a function of (the run's seed, number, anchor, game). Anchors that
-    cannot play are left out, and the event says why. `check` is called before each batch and may raise, to stop. A
-    `cluster` plays all games but those against programs, which are on this machine. Raises
+    `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of
+    `GameConfig.main_size`; `games` and `hours` say where the run stands. ratings.json is written at the end; a run that
+    was killed continues with the games that are missing. Every game is a function of (the run's seed, number, anchor,
+    game). Anchors that cannot play are left out, and the event says why. `check` is called before each batch and may
+    raise, to stop. A `cluster` plays all games but those against programs, which are on this machine. Raises
     TengenError when the network itself cannot be loaded, or ratings.json cannot be read or written.
     """
     book = RatingBook.read(folder)
