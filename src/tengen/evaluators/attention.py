@@ -80,6 +80,25 @@ def _layers(model: Any) -> list[_Layer]:
 
 def _layer(softmax: Any) -> _Layer | None:
     """The layer around a softmax; None for what is not in the form of `formats/katago_graph.py`."""
+    products = _products(softmax)
+    ungrouped = None if products is None else _ungrouped(products)
+    if products is None or ungrouped is None:
+        return None
+    _, key, value, bias, _ = products
+    query, means = ungrouped
+    _, key_heads, _, query_size = key.get_shape()
+    heads, value_size = query.get_shape()[1], value.get_shape()[3]
+    query, *query_angles = _turned(query)
+    key, *key_angles = _turned(key)
+    flat, result = tuple(_flat(each) for each in (query, key, value)), _joined(means)
+    if None in flat or result is None or len(query_angles) != len(key_angles):
+        return None
+    layer = _Layer(heads, key_heads, query_size, value_size, flat, bias, (*query_angles, *key_angles), result)
+    return layer if _fits(layer, query, key, value) else None
+
+
+def _products(softmax: Any) -> tuple[Any, Any, Any, Any, Any] | None:
+    """(Queries, keys, values, bias, the node of the means) of softmax(queries x keys transposed + bias) x values."""
     sum_, means = _maker(softmax.input_value(0), "Add"), reader(softmax, "MatMul")
     product = _maker(sum_.input_value(0), "MatMul") if sum_ is not None else None
     if sum_ is None or means is None or product is None or softmax.get_attributes()["axis"] not in (3, -1):
@@ -87,44 +106,54 @@ def _layer(softmax: Any) -> _Layer | None:
     # OpenVINO reads the transposed keys as a product with transpose_b.
     if _transposed(product) != (False, True) or _transposed(means) != (False, False):
         return None
+    if not _same(means.input_value(0), softmax.output(0)):  # the weights, not the values, come first
+        return None
     query, key = product.input_values()
     value, bias = means.input_value(1), sum_.input_value(1)
     if any(len(each.get_shape()) != 4 for each in (query, key, value)):
         return None
-    if not _same(means.input_value(0), softmax.output(0)):  # the weights, not the values, come first
-        return None
+    return query, key, value, bias, means
+
+
+def _ungrouped(products: tuple[Any, Any, Any, Any, Any]) -> tuple[Any, Any] | None:
+    """Queries and means with a head each; in the products query heads that share a key head lie behind each other."""
+    query, key, _, _, means = products
     batch, key_heads, points, query_size = key.get_shape()
-    value_size, result = value.get_shape()[3], means
-    if query.get_shape()[2] != points:  # query heads that share a key head lie behind each other
-        shared, result = _maker(query, "Reshape"), reader(means, "Reshape")
-        if shared is None or len(shared.get_input_shape(0)) != 4:
-            return None
-        grouped, query = query.get_shape(), shared.input_value(0)
-        if list(grouped) != [batch, key_heads, query.get_shape()[1] * points // key_heads, query_size]:
-            return None
-    heads = query.get_shape()[1]
-    query, *query_angles = _turned(query)
-    key, *key_angles = _turned(key)
-    flat = tuple(_flat(each) for each in (query, key, value))
-    moved = reader(result, "Transpose")
-    result = reader(moved, "Reshape")
-    if None in flat or moved is None or result is None or not _is(moved.input_value(1), _HEADS_AND_POINTS):
+    if query.get_shape()[2] == points:
+        return query, means
+    shared, grouped = _maker(query, "Reshape"), list(query.get_shape())
+    if shared is None or len(shared.get_input_shape(0)) != 4:
         return None
+    query = shared.input_value(0)
+    if grouped != [batch, key_heads, query.get_shape()[1] * points // key_heads, query_size]:
+        return None
+    return query, reader(means, "Reshape")
+
+
+def _joined(means: Any) -> Any | None:
+    """The node that joins the means of the heads to [N, points, heads * channels]."""
+    moved = reader(means, "Transpose")
+    return None if moved is None or not _is(moved.input_value(1), _HEADS_AND_POINTS) else reader(moved, "Reshape")
+
+
+def _fits(layer: _Layer, query: Any, key: Any, value: Any) -> bool:
+    """Whether all shapes are those that the kernel takes; queries, keys and values with a dimension for the heads."""
+    batch, points, _ = layer.flat[1].get_shape()
     expected = [
-        (query, [batch, heads, points, query_size]),
-        (value, [batch, key_heads, points, value_size]),
-        (bias, [batch, 1, 1, points]),
-        (result.output(0), [batch, points, heads * value_size]),
+        (query, [batch, layer.heads, points, layer.query_size]),
+        (key, [batch, layer.key_heads, points, layer.query_size]),
+        (value, [batch, layer.key_heads, points, layer.value_size]),
+        (layer.bias, [batch, 1, 1, points]),
+        (layer.result.output(0), [batch, points, layer.heads * layer.value_size]),
     ]
-    fits = query_size in (32, 64) and value_size % 16 == 0 and heads % key_heads == 0
-    if not fits or any(list(given.get_shape()) != shape for given, shape in expected):
-        return None
-    if len(query_angles) != len(key_angles) or bias.get_element_type() != Type.f32:
-        return None
-    for angles, own in ((query_angles, heads), (key_angles, key_heads)):
-        if any(list(each.get_shape()) not in ([1, n, points, query_size] for n in (1, own)) for each in angles):
-            return None
-    return _Layer(heads, key_heads, query_size, value_size, flat, bias, (*query_angles, *key_angles), result)
+    if any(list(given.get_shape()) != shape for given, shape in expected) or layer.bias.get_element_type() != Type.f32:
+        return False
+    half = len(layer.angles) // 2
+    for angles, own in ((layer.angles[:half], layer.heads), (layer.angles[half:], layer.key_heads)):
+        shapes = [[1, heads, points, layer.query_size] for heads in (1, own)]
+        if any(list(each.get_shape()) not in shapes for each in angles):
+            return False
+    return layer.query_size in (32, 64) and layer.value_size % 16 == 0 and layer.heads % layer.key_heads == 0
 
 
 def _transposed(product: Any) -> tuple[bool, bool]:
