@@ -76,7 +76,7 @@ def test_playouts(policy: str) -> None:
 
 def test_gtp() -> None:
     session = session_of(FakeEngine(script=[to_gtp(MAX_SIZE - 1, MAX_SIZE)]))
-    assert ask(session, f"boardsize {MAX_SIZE + 1}") == "? unacceptable size"
+    assert ask(session, f"boardsize {MAX_SIZE + 1}") == f"? unacceptable size: 2 to {MAX_SIZE} expected"
     assert ask(session, f"boardsize {MAX_SIZE}") == ""
     assert ask(session, "play b U20") == "" and ask(session, "genmove w") == to_gtp(MAX_SIZE - 1, MAX_SIZE)
     assert ask(session, "fixed_handicap 2").startswith("? board not empty")

@@ -124,8 +124,9 @@ def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.Captur
         ("review x.sgf --at-once 1000000000", "less than or equal to 16384 (found '1000000000'); see"),
         ("gtp --device x", "'x' is not one of 'auto'"),
         ("import x.sgf --out y --since 2010", "'2010' is no date such as 2024-12-31; see"),
-        ("recipes one two", "error: unexpected argument: one two; see"),
-        ("nets exprot default", "unexpected argument: default; its commands: add, export, join, quantize; see"),
+        ("recipes one two", "error: unexpected argument: two; see"),
+        ("recipes tinny", "unknown recipe 'tinny'; did you mean tiny?"),
+        ("nets exprot default", "unexpected argument: default; its commands: add, remove, export, join, quantize; see"),
         ("bench --tune", "error: --tune concerns one network"),
         ("train missing.yaml", "error: missing.yaml: there is no such file"),
         ("train .", "error: .: a folder is no recipe"),
@@ -202,6 +203,7 @@ def test_a_missing_file_is_one_line(
         (("label", ".", "--teacher", "linear", "--out", "store"), "linear is a playout policy: a teacher is a network"),
         (("evaluate", "{games.parent}", "uniform"), "is a folder, no network: the network comes first"),
         (("evaluate", "uniform", "{games}"), "is a file, no game store"),
+        (("match", "m.yaml", "random"), "m.yaml describes a whole match, with its players"),
         (("import", "{games}", "--out", "store", "--seed", "-2", "--sample", "0.5"), "seed"),
         (("zero", "alphago-rl-9x9", "--role", "generate"), "policy-gradient"),
         (("zero", "alphago-rl-9x9", "--role", "rate"), "policy-gradient"),
@@ -355,7 +357,7 @@ def test_help_is_quick_because_it_imports_little() -> None:
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
         (
             ("nets", "a", "b"),
-            "unexpected argument: b; its commands: add, export, join, quantize; see tengen nets",
+            "unexpected argument: b; its commands: add, remove, export, join, quantize; see tengen nets",
         ),
     ],
 )

@@ -81,6 +81,15 @@ def test_brackets_on_a_card_are_printed(
     assert "mine[red]" in out and "[fox] and [/tygem]" in out
 
 
+def test_a_network_that_was_added_is_removed(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", "add", OURS, "--name", "mine"]) == 0
+    int8_path(user / "mine.onnx").write_bytes(b"")
+    assert main(["nets", "remove", "zero-7x7"]) == 2
+    assert "no network 'zero-7x7' was added by tengen nets add; there are: mine" in capsys.readouterr().err
+    assert main(["nets", "remove", "mine"]) == 0 and not list(user.iterdir())
+    assert main(["nets", "remove", "mine"]) == 2 and "there are none" in capsys.readouterr().err
+
+
 OURS = str(find_network("zero-7x7"))
 
 
@@ -91,6 +100,7 @@ OURS = str(find_network("zero-7x7"))
         (["missing.onnx"], "missing.onnx cannot be read: No such file"),
         (["FILE", "--name", "../up"], "'../up' cannot be the name of a network"),
         (["FILE", "--name", "default"], "'default' cannot be the name of a network"),
+        (["FILE", "--name", "playouts"], "'playouts' cannot be the name of a network: it has another meaning"),
         (["FILE", "--name", "linear"], "'linear' cannot be the name of a network: it has another meaning"),
         (["FILE", "--name", "mine.int8"], "'mine.int8' cannot be the name of a network: it ends with .int8, as a file"),
         (["FILE", "--name", "mine.bin@x"], "it ends with .bin, as a file does; choose another name with --name"),
@@ -123,6 +133,10 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
     assert text == shown("--raw", f"{tmp_path}/occupied.sgf:2", "--symmetry", "3")
     assert main(["nets", "zero-9x9", "--raw", f"{tmp_path}/occupied.sgf"]) == 2
     assert "White D4, is illegal: occupied" in capsys.readouterr().err
+    changed = ("--rules", "chinese", "--komi", "0.5", "--symmetry", "3")
+    assert (
+        text != shown("--raw", f"{tmp_path}/game.sgf:2", *changed) == shown("--raw", "D4 E5", "--size", "9", *changed)
+    )
     lines = text.splitlines()
     assert lines[0] == "symmetry 3" and lines[10] == "policy" and lines[21] == "whiteOwnership" and len(lines) == 31
     assert lines[11 + 4].split()[4] == lines[11 + 5].split()[3] == "NAN"
@@ -138,6 +152,8 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
     ("words", "message"),
     [
         (["--raw", ""], "--raw needs a network"),
+        (["zero-9x9", "--komi", "5.5"], "--komi 5.5 is for --raw POSITION alone"),
+        (["--size", "9"], "--size 9 is for --raw POSITION alone"),
         (["zero-9x9", "--raw", "D4 D4", "--size", "9"], "D4"),
         (["zero-9x9", "--raw", "W D4", "--size", "9"], "it is the turn of B after 0 moves"),
         (["linear", "--raw", "D4"], "no network 'linear'"),

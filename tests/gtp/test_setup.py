@@ -223,6 +223,7 @@ def test_a_record_is_loaded_up_to_a_move(tmp_path: Path) -> None:
         other = session_of()
         ask(other, f"loadsgf {path} {number}")
         assert len(other.game.moves) == moves
+    assert ask(session_of(), f"loadsgf {path} -3").endswith(": -3 is not a number of moves from 0 up")
     damaged = tmp_path / "damaged.sgf"
     damaged.write_text("(;SZ[9]RU[chinese];B[ee];W[gg];W[ee];B[cc])")  # the third move is on a stone
     other = session_of()

@@ -68,6 +68,20 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
 
 
 @pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("nets/mine.onnx@20", "mine, 20 visits"),
+        ("/nets/g170-b6c96.bin.gz@20", "g170-b6c96, 20 visits"),
+        ("./my nets/b18.bin.gz@20", "b18, 20 visits"),
+        ("policy:leela.v1.txt.gz", "leela.v1, policy"),
+        ("a.b@20", "a.b, 20 visits"),
+    ],
+)
+def test_a_network_has_its_name_without_folder_and_ending(word: str, name: str) -> None:
+    assert PlayerSpec.parse(word).name == name
+
+
+@pytest.mark.parametrize(
     ("word", "says"),
     [
         ("", "names no player"),
@@ -76,6 +90,7 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
         ("playouts:clever", "clever"),
         ("playouts:uniform:300", "playouts@300"),
         ("policy:", "names no player"),
+        ("gnugo --mode gtp", "a GTP program is written gtp:gnugo --mode gtp"),
         ("default@fast", "@400"),
         ("default@", "@400"),
         ("default@0", "greater than or equal to 1"),

@@ -220,19 +220,38 @@ def test_a_hash_in_the_name_of_a_file_or_folder_is_no_number_of_a_game(
     assert "b-7: no game tree" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("form", ["json", "html", "sgf"])
 def test_a_review_is_left_out_only_where_record_and_settings_are_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
     record, out = tmp_path / "a.sgf", tmp_path / "out"
-    command = ["review", str(record), "--net", "zero-7x7", "--out", str(out), "--quiet", "--format", "json"]
+    command = ["review", str(record), "--net", "zero-7x7", "--out", str(out), "--quiet", "--format", form]
     names = []
     for player, visits in (("Ann", 2), ("Bo", 2), ("Bo", 3), ("Bo", 2), ("Ann", 2)):
         record.write_text(f"(;SZ[7]PB[{player}];B[dd])")
         assert main([*command, "--visits", str(visits)]) == 0
         names.append(capsys.readouterr().out.replace(f"{out}/", "").strip())
-    made = [f"{name}: {name}-review.json" for name in ("a", "a-2", "a-3")]
+    made = [f"{name}: {name}-review.{form}" for name in ("a", "a-2", "a-3")]
     assert names == [*made, "a-2: reviewed already", "a: reviewed already"]
-    assert [json.loads((out / f"{name}-review.json").read_text())["black"] for name in ("a", "a-2")] == ["Ann", "Bo"]
+    assert all(player in (out / f"{name}-review.{form}").read_text() for name, player in (("a", "Ann"), ("a-2", "Bo")))
+    # Another format of one of them, and all of them for a new game, which has the name of none.
+    assert main([*command[:-1], "json,html,sgf", "--visits", "2"]) == 0
+    assert capsys.readouterr().out.count("a-review.") == 3
+    record.write_text("(;SZ[7]PB[Cyd];B[dd])")
+    assert main([*command[:-1], "json,html,sgf", "--visits", "2"]) == 0
+    assert capsys.readouterr().out.count("a-4-review.") == 3
+
+
+def test_reviews_in_a_folder_are_no_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each run reviewed the reviews of the last one, where they lie in the same folder."""
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7];B[dd])")
+    out = tmp_path / "reviews"
+    command = ["--net", "zero-7x7", "--visits", "2", "--out", str(out), "--quiet"]
+    for _ in range(2):
+        assert main(["review", str(tmp_path), *command]) == 0
+    assert len(list(out.iterdir())) == 3
+    assert main(["review", str(out / "a-review.sgf"), *command]) == 0, "it is named"
+    assert len(list(out.iterdir())) == 6
 
 
 def test_a_game_whose_review_cannot_be_written_does_not_end_the_others(

@@ -21,6 +21,9 @@ def command(
             "--override-config", "-override-config", help="Settings by KataGo's names: NAME=VALUE,NAME=VALUE."
         ),
     ] = None,
+    visits: Annotated[
+        int | None, typer.Option(min=1, help="Visits of a position where its query names none; KataGo's maxVisits.")
+    ] = None,
     threads_at_once: Annotated[
         int | None,
         typer.Option(
@@ -66,7 +69,7 @@ def command(
             net=net,
             human_net=human_net,
             configs=tuple(config or ()),
-            overrides=tuple(override or ()),
+            overrides=(*(override or ()), *([] if visits is None else [f"maxVisits={visits}"])),
             at_once=threads_at_once,
             quit_without_waiting=quit_without_waiting,
             params=tuple(set_ or ()),

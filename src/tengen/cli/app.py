@@ -50,7 +50,7 @@ VERBS = {
     "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
     "nets": Verb(
         "tengen.cli.nets",
-        "list, describe, add, join, export and quantize networks, and print what one says of a position",
+        "list, describe, add, remove, join, export and quantize networks, and print what one says of a position",
     ),
     "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),
     "rate": Verb("tengen.cli.rate", "compute Elo ratings from matches, self-play runs and SGF files"),
@@ -100,6 +100,8 @@ def check_command(argv: Sequence[str]) -> None:
 
 
 def _dispatch(args: list[str], run: bool = True) -> int:
+    if len(args) > 1 and args[0] == "help":
+        args = [*args[1:], "--help"]
     if not args or args[0] in ("--help", "-h", "help"):
         print(_help())
         return 0
@@ -133,7 +135,8 @@ def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
             return None
 
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    program.command(help=_paragraphs(command.__doc__ or ""))(noted)
+    names = {"help_option_names": ["-h", "--help"]}
+    program.command(help=_paragraphs(command.__doc__ or ""), context_settings=names)(noted)
     try:
         if not run:
             typer.main.get_command(program).make_context(f"tengen {name}", args).close()

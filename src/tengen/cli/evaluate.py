@@ -71,7 +71,9 @@ def command(
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
     if Path(network).is_dir():
-        raise NetworkError(f"{network} is a folder, no network: the network comes first, then the store")
+        inside = next(iter(sorted(Path(network).glob("nets/*.onnx"))), None)
+        hint = f"its network is {inside}" if inside else "the network comes first, then the store"
+        raise NetworkError(f"{network} is a folder, no network: {hint}")
     if network != "uniform":
         find_file(network, "uniform")
     games = Store.open(store)

@@ -12,7 +12,9 @@ from tengen.machine import Device
 
 
 def command(
-    net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
+    net: Annotated[
+        str, typer.Option("--net", "--model", help="Network: a name, a file, or none for random playouts.")
+    ] = "default",
     playouts: Annotated[
         str | None, typer.Option(help="Playout policy with --net none: uniform, local, ... Default: local.")
     ] = None,

@@ -171,6 +171,8 @@ def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tup
     from tengen.recipes.loader import read_recipe, settled
 
     if len(players) > 1:
+        if whole := next((word for word in players if Path(word).suffix in (".yaml", ".yml")), None):
+            raise RecipeError(f"{whole} describes a whole match, with its players: give no others beside it")
         return settled({"players": players, **given}, settings, MatchSettings), "-".join(map(_slug, players))[:120]
     path = Path(players[0])
     if path.suffix not in (".yaml", ".yml"):

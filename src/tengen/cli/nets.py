@@ -1,6 +1,7 @@
 """`tengen nets`: the installed networks and playout policies, their cards and raw outputs.
 
-`nets add` installs a network, `nets join` makes one of two, `nets export` writes one for another program.
+`nets add` installs a network, `nets remove` removes it, `nets join` makes one of two, `nets export` writes one for
+another program.
 """
 
 import re
@@ -33,6 +34,7 @@ from tengen.evaluators.network_file import (
     installed,
     int8_path,
     read_card,
+    remove_network,
 )
 from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
 from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
@@ -59,24 +61,31 @@ def command(
     optimism: Annotated[
         float, typer.Option(min=0, max=1, help="With --raw: share of the optimistic policy of KataGo's networks.")
     ] = RAW_OPTIMISM,
-    size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="With --raw and moves: the board size.")] = 19,
-    rules: Annotated[str, typer.Option(help="With --raw: the rule set of moves, and of a record without one.")] = "",
+    size: Annotated[
+        int | None,
+        typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="With --raw and moves: the board size; 19 unless given."),
+    ] = None,
+    rules: Annotated[str, typer.Option(help="With --raw: the rule set; that of the record unless given.")] = "",
     komi: Annotated[
-        float | None, typer.Option(help="With --raw: the komi, likewise; the usual one of the rules unless given.")
+        float | None,
+        typer.Option(help="With --raw: the komi; that of the record, or the usual one of the rules, unless given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
-    `tengen nets add FILE` installs a network. `tengen nets join POLICY VALUE --out FILE` makes one of two.
-    `tengen nets export NET --format FORMAT` writes one for another program. `tengen nets quantize NET` writes an int8
-    file, for faster play on processors with VNNI or AMX.
+    `tengen nets add FILE` installs a network, `tengen nets remove NAME` removes it. `tengen nets join POLICY VALUE
+    --out FILE` makes one of two. `tengen nets export NET --format FORMAT` writes one for another program. `tengen nets
+    quantize NET` writes an int8 file, for faster play on processors with VNNI or AMX.
     """
     if raw is not None:
         if name is None:
             raise NetworkError("--raw needs a network: tengen nets NAME --raw POSITION")
         _print_raw(name, _position(raw, size, rules, komi), symmetry, optimism, as_json)
         return
+    for option, given in (("size", size), ("rules", rules or None), ("komi", komi)):
+        if given is not None:
+            raise NetworkError(f"--{option} {given} is for --raw POSITION alone")
     if name is not None:
         path = find_file(name)
         card = read_playout_card(path) if is_playout(name) else _read_card(path)
@@ -105,6 +114,12 @@ def add(
     path = add_network(file, name, profile)
     card = read_card(path)
     print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
+
+
+def remove(name: Annotated[str, typer.Argument(help="a network that `tengen nets add` installed")]) -> None:
+    """Remove a network that was added, and its int8 file."""
+    for path in remove_network(name):
+        print(f"{path} removed")
 
 
 def export(
@@ -153,10 +168,10 @@ def quantize(
         )
 
 
-SUBCOMMANDS = {"add": add, "export": export, "join": join, "quantize": quantize}
+SUBCOMMANDS = {"add": add, "remove": remove, "export": export, "join": join, "quantize": quantize}
 
 
-def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
+def _position(text: str, size: int | None, rules: str, komi: float | None) -> Game:
     """The position that `--raw` names."""
     file, _, moves = text.rpartition(":")
     if not file or not re.fullmatch("[0-9]{1,9}", moves):
@@ -166,11 +181,19 @@ def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
             game, _ = read_game(Path(file), rules=rules, komi=komi, moves=int(moves) if moves else None)
         except SgfError as error:
             raise SgfError(f"{file}: {error}") from error
+        if size not in (None, game.size):
+            raise SgfError(f"{file} is a game on {game.size}x{game.size}: leave --size {size} out")
         if moves and int(moves) > len(game.moves):
             raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
+        if rules:
+            from tengen.gtp.setup import replayed
+
+            game = replayed(game, Rules.parse(rules))
+        if komi is not None:
+            game.komi = komi
         return game
     chosen = Rules.parse(rules or "chinese")
-    game = Game(size, chosen, chosen.usual_komi if komi is None else komi)
+    game = Game(size or 19, chosen, chosen.usual_komi if komi is None else komi)
     words = text.replace(",", " ").split()
     for word in words:
         if word.upper() not in ("B", "W"):

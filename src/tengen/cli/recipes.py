@@ -10,19 +10,32 @@ from rich.console import Console
 from rich.table import Table
 
 from tengen.disk import json_text
-from tengen.recipes.loader import FOLDER, load_recipe, network_cost, network_fields, read_recipe, recipe_names
+from tengen.recipes.loader import (
+    FOLDER,
+    load_recipe,
+    network_cost,
+    network_fields,
+    read_recipe,
+    recipe_names,
+    recipe_text,
+)
 
 _WIDE = 180  # columns, of the table with papers
 
 
 def command(
+    name: Annotated[str | None, typer.Argument(help="print this recipe, to change a copy of it")] = None,
     published: Annotated[bool, typer.Option("--published", help="only the recipes of published systems")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """List all recipes: kind, size of the network, hours on two cores, and the paper where a terminal has the room.
+    """List all recipes, or print one.
 
+    The list has the kind, the size of the network, hours on two cores, and the paper where a terminal has the room.
     Sizes need the extra [train]. A multiply-accumulate (MAC) counts convolutions and linear layers of one position.
     """
+    if name is not None:
+        print(recipe_text(name), end="")
+        return
     rows = [row for name in recipe_names() if (row := about(name))["paper"] or not published]
     if as_json:
         print(json_text(rows, indent=1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sys
 import threading
@@ -53,7 +52,8 @@ def command(
     net: Annotated[str, typer.Option(help="an installed network or a network file")] = "default",
     visits: Annotated[int, typer.Option(min=2, help="visits of every position")] = 100,
     formats: Annotated[
-        list[str] | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; repeat for more; all unless given")
+        list[str] | None,
+        typer.Option("--format", help=f"{', '.join(FORMATS)}, or several of them: html,json; all unless given"),
     ] = None,
     at_once: Annotated[int, typer.Option(min=1, max=16384, help="positions searched side by side")] = 16,
     threads: Annotated[int, typer.Option(min=0, max=1024, help="threads; 0 for all cores")] = 0,
@@ -69,17 +69,17 @@ def command(
 
     Each game gives NAME-review.sgf (the record with evaluations, marked mistakes and better lines), NAME-review.html
     (a page with graphs, the players' figures and their worst moves) and NAME-review.json. A game that is there already
-    is left out, so that the same command goes on after an interruption. What of a record cannot be read or is illegal
-    is reported, and the moves before it are reviewed; a game is refused where the points of its handicap stones are
-    unknown.
+    is left out, so that the same command goes on after an interruption, and so are reviews in a folder. What of a
+    record cannot be read or is illegal is reported, and the moves before it are reviewed; a game is refused where the
+    points of its handicap stones are unknown.
     """
-    wanted = list(dict.fromkeys(formats or FORMATS))
+    wanted = list(dict.fromkeys(name for given in formats or FORMATS for name in given.split(",")))
     for name in wanted:
         if name not in FORMATS:
             raise TengenError(unknown_name("format", name, FORMATS))
     network = PortableNetwork.of(net, find_file(net)) if cluster else PortableNetwork(net)
     reviews = _Reviews(network, visits, wanted, at_once, threads, device)
-    games = _missing(Sources(paths), out, wanted, force, reviews.source)
+    games = _missing(paths, out, wanted, force, reviews.source)
     with report_interruption(out), new_bar(not quiet and sys.stderr.isatty()) as bar, ExitStack() as stack:
         found: Iterator[tuple[str, Review]]
         if cluster:
@@ -127,38 +127,48 @@ def _path(out: Path, name: str, form: str) -> Path:
 
 
 def _missing(
-    sources: Sources, out: Path, wanted: Sequence[str], force: bool, source: Callable[[bytes], str]
+    paths: Sequence[str], out: Path, wanted: Sequence[str], force: bool, source: Callable[[bytes], str]
 ) -> Iterator[tuple[str, bytes | str]]:
     """The games that `out` has no review of; with `force` all."""
 
     def is_other(name: str, text: bytes) -> bool:
-        return not force and _source(_path(out, name, "json")) not in ("", source(text))
+        made = [path for form in FORMATS if (path := _path(out, name, form)).exists()]
+        return bool(made) and not force and {_source(path.read_bytes()) for path in made} - {""} != {source(text)}
 
-    for name, text in _games(sources, is_other):
+    for name, text in _games(paths, is_other):
         if not force and all(_path(out, name, form).exists() for form in wanted):
             print(f"{name}: reviewed already")
         else:
             yield name, text
 
 
-def _source(path: Path) -> str:
-    """By what a review was made; empty where there is none, or none that tells."""
-    try:
-        return str(json.loads(path.read_bytes())["source"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
+_SOURCES = (
+    rb'"source": "([0-9a-f]+)"',
+    rb'<meta name="tengen-review" content="([0-9a-f]+)">',
+    rb"TENGEN\[review ([0-9a-f]+)\]",
+)
+"""How the files of a review, JSON, page and record, tell by what it was made."""
 
 
-def _games(sources: Sources, is_other: Callable[[str, bytes], bool]) -> Iterator[tuple[str, bytes | str]]:
+def _source(text: bytes) -> str:
+    """By what a review was made; empty for what is none, and for one of a version that did not tell."""
+    found = next(filter(None, (re.search(pattern, text) for pattern in _SOURCES)), None)
+    return found[1].decode() if found else ""
+
+
+def _games(paths: Sequence[str], is_other: Callable[[str, bytes], bool]) -> Iterator[tuple[str, bytes | str]]:
     """The games with a file name for each, no two the same; a text instead of a game says why it cannot be read.
 
-    A name is not given to a game where `is_other` says that the review of another one has it.
+    A name is not given to a game where `is_other` says that the review of another one has it. A review counts as a game
+    where its file is named, and is left out of folders and archives.
     """
     used: set[str] = set()
-    for tree in sources.trees():
+    for tree in Sources(paths).trees():
         base, number = tree.place, ""
         if isinstance(tree, Tree):
             base, _, number = tree.place.rpartition("#")
+            if "/" in base and re.search(_SOURCES[-1], tree.data):
+                continue
         stem = re.sub(r"[^\w.+-]+", "-", PurePath(base).stem).strip("-").encode()[:_MAX_STEM].decode(errors="ignore")
         own = f"{stem or 'game'}-{number}" if number not in ("", "1") else stem or "game"
         text = _problem(tree) if isinstance(tree, SourceProblem) else tree.data
@@ -256,11 +266,11 @@ class _Reviews:
 
 def _write(found: GameReview, files: dict[str, Path], source: str) -> None:
     if "html" in files:
-        write_review(files["html"], found)
+        write_review(files["html"], found, source)
     if "json" in files:
         write_json(files["json"], found, source)
     if "sgf" in files:  # last: it changes the tree
-        annotate(found)
+        annotate(found, source)
         files["sgf"].write_bytes(write_tree(found.tree))
 
 

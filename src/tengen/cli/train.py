@@ -89,10 +89,13 @@ def command(
 
 
 def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str, quiet: bool) -> None:
+    from tengen.data.store import Store
+
     console = Console(stderr=True)
 
     def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
         console.print(f"run {folder}: {config}", markup=False)
+        console.print(f"{len(Store.open(Path(run.data.store))):,} games of {run.data.store}", markup=False)
         if derived := config.derived():
             console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
         console.print(_cost(trainer, config.plane_set))

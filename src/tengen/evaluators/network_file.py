@@ -143,6 +143,22 @@ def parse_card(text: str | bytes, path: str | Path) -> Card:
         raise NetworkError(f"{path} carries a card that cannot be read: {str(error).splitlines()[0]}") from error
 
 
+def remove_network(name: str) -> list[Path]:
+    """Remove a network that `add_network` installed, and its int8 file; returns the files that were removed.
+
+    Raises NetworkError for a name that is none of these.
+    """
+    path = user_folder() / f"{name}{SUFFIX}"
+    if not re.fullmatch(r"[\w+-][\w.@+-]*", name) or not path.is_file():
+        added = [file.stem for file in sorted(user_folder().glob(f"*{SUFFIX}")) if not file.name.endswith(INT8_SUFFIX)]
+        there = f"there are: {', '.join(added)}" if added else "there are none"
+        raise NetworkError(f"no network {name!r} was added by tengen nets add; {there}")
+    files = [file for file in (path, int8_path(path)) if file.is_file()]
+    for file in files:
+        file.unlink()
+    return files
+
+
 def find_network(name_or_path: str | Path) -> Path:
     """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none.
 
@@ -364,7 +380,7 @@ def load_onnx(path: Path) -> Any:
         raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
 
 
-_OTHER_MEANINGS = ("default", "uniform", "none", "linear")
+_OTHER_MEANINGS = ("default", "uniform", "none", "linear", "random", "playouts")
 """What stands where a network is named, and is none that a user adds."""
 _FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", INT8_SUFFIX.removesuffix(SUFFIX))
 

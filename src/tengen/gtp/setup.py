@@ -25,7 +25,7 @@ def boardsize(session: GtpSession, args: Arguments) -> str:
     """SIZE: start a new game on this board size. Rules and komi stay. `9 9` and `9:9` mean the same as 9."""
     size = _square(args)
     if not coords.MIN_SIZE <= size <= coords.MAX_SIZE:
-        raise GtpError("unacceptable size")
+        raise GtpError(f"unacceptable size: {coords.MIN_SIZE} to {coords.MAX_SIZE} expected")
     _check_network(session, size)
     session.new_game(Game(size, session.game.rules, session.game.komi))
     return ""
@@ -239,6 +239,8 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     try:
         game = _read(Path(name), session.game, None if number is None else max(number - 1, 0))
     except (OSError, TengenError) as error:
+        if isinstance(error, FileNotFoundError) and len(words) > 1 and Path(" ".join(words[:-1])).is_file():
+            raise GtpError(f"cannot load file {name}: {words[-1]} is not a number of moves from 0 up") from error
         raise GtpError(f"cannot load file {name}: {_reason(error)}") from error
     _check_network(session, game.size)
     if session.options.force_komi:

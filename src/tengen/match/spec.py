@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -16,6 +16,7 @@ from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, refused_value, unknown_name
+from tengen.formats import KATAGO_SUFFIXES
 from tengen.machine import Device, Precision, split_command_line
 from tengen.match.player import Player
 from tengen.plugins import Registry
@@ -242,6 +243,8 @@ class PlayerSpec(BaseModel):
                 )
         if self.kind in VISITS:
             _ = self.params
+        if self.kind == "network" and " " in self.subject and _network_name(self.subject) == self.subject:
+            raise ValueError(f"{self.subject!r} is no network; a GTP program is written gtp:{self.subject}")
         if self.pass_policy == "engine":
             if self.temperature and self.kind in VISITS:
                 raise ValueError(f"{self.player}: temperature needs another pass_policy than engine")
@@ -322,6 +325,13 @@ def _words(command_line: str) -> list[str]:
     return words
 
 
+def _network_name(subject: str) -> str:
+    """The network as it was named, a file without folder and ending: `g170-b6c96`."""
+    ends = "|".join(map(re.escape, (*KATAGO_SUFFIXES, ".gz", ".onnx")))
+    file = re.fullmatch(rf"(.+?)({ends})", subject, re.IGNORECASE)
+    return PurePath(file[1]).name if file else subject
+
+
 def _default_name(fields: Mapping[str, Any]) -> str:
     """A name made from the fields, short enough for a table."""
     kind, subject = _split(fields["player"])
@@ -335,7 +345,7 @@ def _default_name(fields: Mapping[str, Any]) -> str:
         case "plugin":
             who = fields["player"]
         case _:
-            who = Path(subject).stem if subject.endswith(".onnx") else subject
+            who = _network_name(subject)
     pass_policy, temperature = fields["pass_policy"], fields["temperature"]
     parts = [who]
     if kind == "raw":
@@ -373,7 +383,7 @@ def program_name(command_line: str) -> str:
 
 
 def _whole_name(command_line: str) -> str:
-    words = [Path(word).name if word.startswith("/") else word for word in _words(command_line)]
+    words = [PurePath(word).name if word.startswith("/") else word for word in _words(command_line)]
     name = " ".join(words)
     if words[0] == "gnugo":
         rest = _USUAL.sub(" ", " ".join(words[1:]))

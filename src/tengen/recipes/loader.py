@@ -30,6 +30,11 @@ def recipe_names(*kinds: str) -> list[str]:
     return [path.stem for path in paths if not kinds or _kind(read_recipe(path)) in kinds]
 
 
+def recipe_text(name_or_path: str) -> str:
+    """A recipe as it is written. Raises RecipeError for an unknown one."""
+    return _find(name_or_path).read_text(encoding="utf-8")
+
+
 def recipe_kind(name_or_path: str, *kinds: str) -> str:
     """The kind of a recipe, one of KINDS: `supervised` unless it names another.
 

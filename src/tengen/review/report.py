@@ -23,14 +23,18 @@ _DRAWN = 6  # mistakes of a player with a diagram
 _LINE = 5  # moves of the better line in a diagram
 
 
-def write_review(path: Path, review: GameReview) -> Path:
-    """Write the page of a review; return `path`. It has no scripts and needs no other file."""
+def write_review(path: Path, review: GameReview, source: str = "") -> Path:
+    """Write the page of a review; return `path`. It has no scripts and needs no other file.
+
+    `source` tells by what record and settings it was made, so that the same review is not made again.
+    """
     names = _names(review)
     return write_page(
         path,
         "review.html",
         title=" - ".join(names),
         what="review",
+        source=source,
         state=_state(review),
         problems=review.tree.problems,
         tiles=[_tile(review, color, name) for color, name in enumerate(names)],
@@ -51,7 +55,7 @@ def write_review(path: Path, review: GameReview) -> Path:
 def write_json(path: Path, review: GameReview, source: str = "") -> Path:
     """Write the review as JSON (docs/guides/review.md has its fields); return `path`.
 
-    `source` tells by what record and settings it was made, so that the same review is not made again.
+    `source` is that of `write_review`.
     """
     return write_text(path, json_text({"source": source, **as_dict(review)}, indent=1) + "\n", durable=False)
 

@@ -52,9 +52,9 @@ def write_page(path: Path, template: str | Template, **data: Any) -> Path:
     """Render a template of `runs/templates` into `path`, which a reader never sees half written; return `path`.
 
     Every template takes `title`, `what` (the kind of report) and `refresh`, the seconds after which the page reloads
-    itself, or None. Text is escaped; only Markup is not.
+    itself, or None; a review has a `source`. Text is escaped; only Markup is not.
     """
-    text = _templates().get_template(template).render({"refresh": None, **data})
+    text = _templates().get_template(template).render({"refresh": None, "source": None, **data})
     return write_text(path, text, durable=False, shared=True)
 
 
