@@ -43,9 +43,9 @@ GAME = GameRecord(
         (Filters(komi=(6.5, 7.5)), ""),
         (Filters(komi=(7.5,)), "komi"),
         (Filters(min_moves=50), ""),
-        (Filters(min_moves=51), "too short"),
+        (Filters(min_moves=51), "fewer than 51 moves"),
         (Filters(max_moves=50), ""),
-        (Filters(max_moves=49), "too long"),
+        (Filters(max_moves=49), "more than 49 moves"),
     ],
 )
 def test_each_filter_on_its_edge(filters: Filters, reason: str) -> None:

@@ -87,9 +87,9 @@ class Filters:
         if self.komi and (game.komi is None or not any(abs(game.komi - value) < 0.01 for value in self.komi)):
             return "komi"
         if len(game.moves) < self.min_moves:
-            return "too short"
+            return f"fewer than {self.min_moves} moves"
         if self.max_moves is not None and len(game.moves) > self.max_moves:
-            return "too long"
+            return f"more than {self.max_moves} moves"
         return ""
 
     def as_dict(self) -> dict[str, Any]:
