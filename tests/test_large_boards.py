@@ -16,7 +16,7 @@ from gtp_fakes import FakeEngine, ask, session_of
 from talk import Talk
 
 from tengen import _native
-from tengen.coords import MAX_SIZE, to_gtp
+from tengen.coords import MAX_SIZE, SIZES, to_gtp
 from tengen.data import GameRecord, Sampler, Store, StoreWriter
 from tengen.data.record import pack_moves
 from tengen.engine import Engine, Limits
@@ -76,7 +76,7 @@ def test_playouts(policy: str) -> None:
 
 def test_gtp() -> None:
     session = session_of(FakeEngine(script=[to_gtp(MAX_SIZE - 1, MAX_SIZE)]))
-    assert ask(session, f"boardsize {MAX_SIZE + 1}") == f"? unacceptable size: 2 to {MAX_SIZE} expected"
+    assert ask(session, f"boardsize {MAX_SIZE + 1}") == f"? unacceptable size: choose {SIZES}"
     assert ask(session, f"boardsize {MAX_SIZE}") == ""
     assert ask(session, "play b U20") == "" and ask(session, "genmove w") == to_gtp(MAX_SIZE - 1, MAX_SIZE)
     assert ask(session, "fixed_handicap 2").startswith("? board not empty")

@@ -25,7 +25,7 @@ def boardsize(session: GtpSession, args: Arguments) -> str:
     """SIZE: start a new game on this board size. Rules and komi stay. `9 9` and `9:9` mean the same as 9."""
     size = _square(args)
     if not coords.MIN_SIZE <= size <= coords.MAX_SIZE:
-        raise GtpError(f"unacceptable size: {coords.MIN_SIZE} to {coords.MAX_SIZE} expected")
+        raise GtpError(f"unacceptable size: choose {coords.SIZES}")
     _check_network(session, size)
     session.new_game(Game(size, session.game.rules, session.game.komi))
     return ""
