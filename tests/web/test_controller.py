@@ -370,3 +370,18 @@ def test_another_network_of_the_analysis_begins_anew() -> None:
         assert controller.network == ""
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())
+
+
+def test_what_another_network_was_searching_is_not_kept() -> None:
+    """Its partial result, of more visits, kept those of the new network away."""
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        controller.analyzing = True
+        controller.set_analysis(AnalysisSettings(visits=100_000))
+        await until(engine.thinking.is_set)
+        controller.set_analysis(AnalysisSettings("other", visits=30))
+        await until(lambda: len(engine.searches) == 2 and session.node.analysis)
+        assert session.node.analysis is not None and session.node.analysis.visits == 30
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))

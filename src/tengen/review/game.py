@@ -167,6 +167,9 @@ def review(
     `on_result` gets every result in the order of the line, and must set `node.analysis`. Raises NetworkError for a
     board that the network does not know.
     """
+    nodes = [node for node, _ in positions]
+    # The move that ended the game, which has no position after it. The game may go on while it is reviewed.
+    last = [child for node in nodes[-1:] for child in node.children if child.move and tree.following(node) is child]
     tasks = [queue.start(game, Limits(visits=visits), pv_length=LINE_LENGTH) for _, game in positions]
     found: dict[int, SearchResult] = {}
     try:
@@ -175,18 +178,18 @@ def review(
                 with suppress(TimeoutError):
                     task.wait(_PATIENCE)
                 if until():
-                    return None
+                    break
+            if until():
+                return None
             found[node.id] = result = task.wait()
             on_result(node, result)
     finally:
         for task in tasks:
             task.stop()
-    nodes = [node for node, _ in positions]
-    last = [child for node in nodes[-1:] for child in node.children if child.move and tree.following(node) is child]
     games = {node.id: game for node, game in positions}
     moves = [
         reviewed_move(node, games[node.parent.id], found[node.parent.id], found.get(node.id))
-        for node in (*nodes, *last)  # the move that ended the game has no position after it
+        for node in (*nodes, *last)
         if node.move is not None and node.parent is not None and node.parent.id in found
     ]
     return GameReview(tree, queue.evaluator.on(tree.size).name, visits, tuple(nodes), tuple(moves))

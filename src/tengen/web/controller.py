@@ -60,6 +60,8 @@ class EngineController:
         self.failure = ""
         """Why the engine has stopped, until it goes on."""
         self.activity: Activity = ""
+        self.search_key = (0, 0)
+        """`GameSession.search_key` of the running or last analysis."""
         self.review_progress: tuple[int, int] | None = None
         """Positions that the running review has searched, and all of them; None without one."""
         self._review: asyncio.Task[None] | None = None
@@ -141,7 +143,7 @@ class EngineController:
 
     async def _run_review(self, session: GameSession, line: Sequence[GameNode], over: threading.Event) -> None:
         def keep(node: GameNode, result: SearchResult) -> None:
-            session.add_analysis(node, result, edits[node])
+            session.add_analysis(node, result, keys[node])
             if not over.is_set() and self.review_progress is not None:
                 self.review_progress = (self.review_progress[0] + 1, self.review_progress[1])
 
@@ -150,7 +152,7 @@ class EngineController:
                 return review(session.tree, positions, queue, visits, keep, over.is_set)
 
         network, visits = self.network, self.analysis.review_visits
-        edits = {node: node.edits for node in line}
+        keys = {node: session.search_key(node) for node in line}
 
         try:
             positions = await asyncio.to_thread(positions_of, session.tree, line)
@@ -158,7 +160,7 @@ class EngineController:
                 return
             self.review_progress = (0, len(positions))
             found = await asyncio.to_thread(search, positions)
-            unchanged = all(node.edits == edits[node] for node in line)
+            unchanged = all(session.search_key(node) == keys[node] for node in line)
             if found is not None and unchanged and not over.is_set():
                 session.review = found
         except TengenError as error:
@@ -352,7 +354,7 @@ class EngineController:
 
     async def _analyze(self) -> bool:
         session, node = self.session, self.session.node
-        edits = node.edits
+        self.search_key = session.search_key(node)
         if node.analysis is not None and node.analysis.visits >= self.analysis.visits:
             return False
         self.activity = "analyzing"
@@ -360,5 +362,5 @@ class EngineController:
         limits = Limits(visits=self.analysis.visits)
         result = await self.thread.think(session.game, limits, ANALYSIS_STYLE, self.network, "analysis")
         if result is not None and result.visits:
-            session.add_analysis(node, result, edits)
+            session.add_analysis(node, result, self.search_key)
         return self._wake.is_set()

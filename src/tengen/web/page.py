@@ -328,7 +328,7 @@ class Page:
     def _draw_search(self) -> None:
         shown, controller, panel = self._shown_search(), self._controller, self._analysis
         if shown is not None and controller.activity == "analyzing":
-            self.session.add_analysis(self.session.node, shown)
+            self.session.add_analysis(self.session.node, shown, controller.search_key)
             self._draw_graph()
         elif controller.review_progress is not None:
             self._draw_graph()

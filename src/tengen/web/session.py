@@ -71,6 +71,7 @@ class GameSession:
         """The clock of the player before each of these moves, for a take back."""
         self.played: set[int] = set()
         """The ids of the nodes whose moves were played here and may be taken back; those of a record stay."""
+        self._forgotten = 0  # how often analyses were
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._set_tip()
         self._fresh = self._without_result() if tree is None else None
@@ -438,10 +439,14 @@ class GameSession:
 
     # Analysis and count
 
-    def add_analysis(self, node: GameNode, result: SearchResult, edits: int | None = None) -> None:
-        """Keep the result of a search of the position at `node`, unless one with more visits is there, or an edit has
-        changed the position, which was searched when `node.edits` was `edits`."""
-        if edits is not None and edits != node.edits:
+    def search_key(self, node: GameNode) -> tuple[int, int]:
+        """Differs between searches before and after an edit of the position or `forget_analyses`."""
+        return node.edits, self._forgotten
+
+    def add_analysis(self, node: GameNode, result: SearchResult, key: tuple[int, int] | None = None) -> None:
+        """Keep the result of a search of the position at `node`, unless one with more visits is there, or `key`, the
+        `search_key` when the search began, is that of an earlier position or network."""
+        if key is not None and key != self.search_key(node):
             return
         if node.analysis is not None and node.analysis.visits > result.visits:
             return
@@ -455,6 +460,7 @@ class GameSession:
     def forget_analyses(self) -> None:
         """Drop all that was searched, the review too."""
         self.review = None
+        self._forgotten += 1
         for node in self.tree.walk():
             node.analysis = None
 

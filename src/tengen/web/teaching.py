@@ -119,11 +119,11 @@ class Teacher:
         """The result of enough visits of a position of the session; None where the search was stopped."""
         if (known := self._known(node)) is not None:
             return known
-        edits = node.edits
+        key = session.search_key(node)
         found = await self._think(session.tree.position(node), Limits(visits=TEACHING_VISITS), STYLE)
         if found is None or not found.visits:
             return None
-        session.add_analysis(node, found, edits)
+        session.add_analysis(node, found, key)
         return self._known(node)
 
     def _known(self, node: GameNode) -> SearchResult | None:
