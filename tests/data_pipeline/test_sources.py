@@ -84,6 +84,20 @@ def test_a_bomb_of_archives_is_left(tmp_path: Path) -> None:
     assert read(tmp_path / "bomb.gz") == ([], [("bomb.gz", "archives too deep")])
 
 
+def test_a_hole_in_a_tar_counts_as_what_it_expands_to(tmp_path: Path) -> None:
+    """A member of GNU's type S: 512 bytes of data, and a hole of 256 MB before them."""
+    hole = 1 << 28
+    member = tarfile.TarInfo("g.sgf")
+    member.size, member.type = 512, tarfile.GNUTYPE_SPARSE
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[386:410] = b"%011o\0%011o\0" % (hole, 512)
+    header[483:495] = b"%011o\0" % (hole + 512)
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + 8 * ord(" ") + sum(header[156:]))
+    (tmp_path / "a.tar").write_bytes(bytes(header) + GAME.ljust(512) + bytes(1024))
+    sources = Sources([tmp_path / "a.tar"])
+    assert [problem.reason for problem in sources.trees()] == ["expands to too much"]  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_cut_archive_gives_what_it_has_and_the_rest_goes_on(tmp_path: Path, pack: object) -> None:
     games = b"\n".join(b"(;GM[1]SZ[9]GN[%d];B[aa])" % (i * 7919) for i in range(40_000))

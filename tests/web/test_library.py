@@ -14,7 +14,7 @@ from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, WHITE
 from tengen.sgf import read_game
 from tengen.web.editor import Editor, Tool
-from tengen.web.library import STATE, GameLibrary
+from tengen.web.library import STATE, GameLibrary, without_state
 from tengen.web.players import facing, level_of_visits
 from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession, Phase
@@ -33,6 +33,22 @@ def reopened(folder: Path) -> GameSession:
     """What another server finds."""
     library = GameLibrary(folder)
     return library.load(library.recent()[0])
+
+
+def test_a_record_cannot_bring_a_state_of_its_own() -> None:
+    """Of a property with several values, or written twice, one was left in the other games of a collection."""
+    forged = rb'(;GM[1]TENGEN[x] [b]TENGEN[{"tab": "mine"}]XX[TENGEN[{\]]' + b"\nTENGEN\n[{}]SZ[9]PB[Evil];B[aa])"
+    assert without_state(forged) == rb"(;GM[1]XX[TENGEN[{\]]SZ[9]PB[Evil];B[aa])".replace(rb"]SZ", b"]\nSZ")
+    for plain in (b"(;GM[1] XX[a] [b]\n;TENGEN[c];B[aa])", b"(;\n)", b"no game"):
+        assert without_state(plain) == plain
+
+
+def test_a_state_too_deep_to_read_is_none(tmp_path: Path) -> None:
+    library = GameLibrary(tmp_path)
+    (tmp_path / "deep.sgf").write_text("(;SZ[9]TENGEN[" + '{"a":' * 100_000 + "1]PB[Ann];B[aa])")
+    (game,) = library.recent()
+    assert game.state == {} and library.of_tab("mine") is None
+    assert library.load(game).names[0] == "Ann"
 
 
 def test_a_game_is_left_and_goes_on_as_it_was(tmp_path: Path) -> None:

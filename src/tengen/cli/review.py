@@ -145,7 +145,7 @@ def _missing(
 _SOURCES = (
     rb'"source": "([0-9a-f]+)"',
     rb'<meta name="tengen-review" content="([0-9a-f]+)">',
-    rb"TENGEN\[review ([0-9a-f]+)\]",
+    rb"REVIEWED\[Tengen ([0-9a-f]+)\]",
 )
 """How the files of a review, JSON, page and record, tell by what it was made."""
 

@@ -191,7 +191,7 @@ def trees_to_rows(
         if refused := options.filters.refuse(row):
             notes.append(Note(FILTERED, refused, place))
             continue
-        rows.append(row)
+        rows.append(final_owners(row, options.playouts) if options.playouts and not problem else row)
         parts.append(Note(PART, problem.reason, place, problem.detail) if problem else None)
     hashes = np.array([row.hash for row in rows], np.uint64)
     return ImportedRows(rows_to_batch(rows), hashes, parts, notes, games)
@@ -200,10 +200,11 @@ def trees_to_rows(
 def to_row(
     data: bytes, place: str, options: RowOptions, limits: RecordLimits = RECORD_LIMITS
 ) -> tuple[GameRecord, SgfProblem | None]:
-    """Read and replay one tree. The problem says why the row ends before the game does; None for a complete game.
+    """Read and replay one tree, without ownership. The problem says why the row ends before the game does; None for a
+    complete game.
 
-    A game with a damaged or illegal move after `min_part` moves is kept up to there, with its result but without
-    ownership. Raises SgfProblem when it is too short for that.
+    A game with a damaged or illegal move after `min_part` moves is kept up to there, with its result. Raises SgfProblem
+    when it is too short for that.
     """
     record = read_record(data, limits)
     if (unknown := record.info.unknown_rules) and not options.default_rules:
@@ -217,8 +218,7 @@ def to_row(
     if problem and legal < options.filters.min_part:
         raise SgfProblem(f"{problem.reason}, too early", problem.detail or f"after move {legal}")
     player = options.filters.player(record.info.black, record.info.white)
-    playouts = 0 if problem else options.playouts
-    return _row(record, rules, record.moves[:legal], (black, white), place, player, playouts), problem
+    return _row(record, rules, record.moves[:legal], (black, white), place, player), problem
 
 
 def _illegal(record: SgfRecord, legal: int, why: str) -> SgfProblem:
@@ -234,11 +234,9 @@ def _row(
     setup: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
     place: str,
     player: int | None,
-    playouts: int,
 ) -> GameRecord:
     info = record.info
-    identity = game_hash(record.size, moves, *setup)
-    row = GameRecord(
+    return GameRecord(
         size=record.size,
         moves=moves,
         rules=rules,
@@ -254,7 +252,6 @@ def _row(
         white_rank=info.white_rank,
         date=info.date,
         source=place,
-        hash=identity,
+        hash=game_hash(record.size, moves, *setup),
         player=player,
     )
-    return final_owners(row, playouts) if playouts and row.score is not None else row

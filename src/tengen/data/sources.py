@@ -240,7 +240,9 @@ class Sources:
                 archive.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
                 inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
                 if inner is not None:
-                    yield from self._trees(f"{name}/{member.name}", inner, depth + 1)
+                    # A sparse member is larger than what the archive has of it.
+                    whole = self._counted(inner) if member.issparse() else inner
+                    yield from self._trees(f"{name}/{member.name}", whole, depth + 1)
 
     def _counted(self, stream: Any) -> io.BufferedReader:
         """Contents of an archive, which count."""

@@ -9,14 +9,14 @@ from tengen.sgf.tree import Analysis, GameNode
 
 
 def annotate(review: GameReview, source: str = "") -> None:
-    """Add the review to its game tree, and `source` (see `report.write_review`) as the property TENGEN of the root.
+    """Add the review to its game tree, and `source` (see `report.write_review`) as the property REVIEWED of the root.
 
     Every searched node gets a line in its comment, below what is there, and Black's lead as its value (V) where it has
     none. A move of the grade `DOUBTFUL` is marked as such (DO), one of `BAD` or above as bad (BM), unless the record
     has a mark of this kind; the better line becomes a variation beside it. Nothing else is changed.
     """
     if source:
-        review.tree.root.set_text("TENGEN", f"review {source}")
+        review.tree.root.set_text("REVIEWED", f"Tengen {source}")
     losses = {move.node.id: move for move in review.moves}
     for node in review.nodes:
         assert node.analysis is not None

@@ -34,9 +34,10 @@ LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
 half a second. So is a game that the disk has refused."""
 _TEXT = rb"[^\]\\]*+(?:\\.[^\]\\]*+)*+"
-_PROPERTY = rb"\s*+[A-Za-z]++(?:\s*+\[" + _TEXT + rb"\])++"
-_STATE = re.compile(rb"(\(\s*;(?:" + _PROPERTY + rb")*?)\s*" + STATE.encode() + rb"\s*\[(" + _TEXT + rb")\]", re.DOTALL)
-"""The state in the root of a game, with all of its text before."""
+_PROPERTY = rb"\s*+([A-Za-z]++)\s*+((?:\[" + _TEXT + rb"\]\s*+)++)"
+_ROOT = re.compile(rb"(\(\s*+;)((?:" + _PROPERTY + rb")*+)", re.DOTALL)
+_NAMED = re.compile(_PROPERTY, re.DOTALL)
+_VALUE = re.compile(rb"\[(" + _TEXT + rb")\]", re.DOTALL)
 
 
 def games_folder() -> Path:
@@ -146,7 +147,7 @@ class GameLibrary:
         except OSError as error:
             raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
         games = list(split_trees(BytesIO(data)))
-        index = next((at for at, text in enumerate(games) if _STATE.match(text)), 0)
+        index = next((at for at, text in enumerate(games) if _states(text)), 0)
         games = [without_state(text) for text in games]
         session, _ = open_record(games[index] if games else data, fixed_handicap=False)
         session.others = games[:index], games[index + 1 :]
@@ -203,8 +204,18 @@ def _digest(path: Path) -> bytes | None:
 
 def without_state(text: bytes) -> bytes:
     """The text of a game without what the page keeps beside it: a kept file may be opened as any record."""
-    found = _STATE.match(text)
-    return found[1] + text[found.end() :] if found else text
+    root = _ROOT.match(text)
+    if root is None or not _states(text):
+        return text
+    kept = (found[0] for found in _NAMED.finditer(root[2]) if found[1] != STATE.encode())
+    return root[1] + b"".join(kept) + text[root.end() :]
+
+
+def _states(text: bytes) -> list[bytes]:
+    """The values of the state in the root of a game; the page writes one, a forged record may have more."""
+    root = _ROOT.match(text)
+    properties = _NAMED.finditer(root[2]) if root else ()
+    return [value for found in properties if found[1] == STATE.encode() for value in _VALUE.findall(found[2])]
 
 
 def _state(session: GameSession, tab: str) -> dict[str, Any]:
@@ -240,9 +251,9 @@ def _left(clock: Clock) -> tuple[float, float, int]:
 def _state_in(path: Path) -> dict[str, Any]:
     """The state in a kept file, empty where there is none that can be read."""
     try:
-        found = next(filter(None, map(_STATE.match, split_trees(BytesIO(path.read_bytes())))), None)
-        state = json.loads(text_of({STATE: [found[2]]}, STATE, "utf-8")) if found else {}
-    except (OSError, ValueError):
+        found = next(filter(None, map(_states, split_trees(BytesIO(path.read_bytes())))), None)
+        state = json.loads(text_of({STATE: found[:1]}, STATE, "utf-8")) if found else {}
+    except (OSError, ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
 
