@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tengen.data.record import GameRecord, pack_moves
-from tengen.data.rows import Filters, RowOptions, to_row
+from tengen.data.rows import Filters, RowOptions, final_owners, to_row
 from tengen.errors import SgfError
 
 GAME = GameRecord(
@@ -104,7 +104,7 @@ def test_the_score_of_a_handicap_game_has_the_bonus_of_its_rules(rules: str, res
     moves = "".join(f";{w};{b}" for w, b in zip(white, [*black, "B[]"], strict=True))
     record = f"(;SZ[9]KM[0.5]HA[2]RU[{rules}]AB[eb][eh]RE[{result}]{moves};W[])"
     row, _ = to_row(record.encode(), "here", RowOptions(Filters(min_moves=1)))
-    assert (row.ownership is not None) == agrees
+    assert (final_owners(row, RowOptions.playouts).ownership is not None) == agrees
     if row.ownership is not None:
         assert row.ownership.reshape(9, 9).tolist() == [[0] * 5 + [1] * 4] * 9
 
