@@ -291,3 +291,12 @@ def test_names_keep_the_review_of_a_game_by_korean_rules() -> None:
     assert session.review is review and session.settings.rules == "korean"
     Editor(session).describe({}, session.tree.rules, 5.5)
     assert session.review is None
+
+
+@pytest.mark.parametrize("record", ["RU[Korean]KM[650]", "RU[Korean]", "RU[Korean]RE[B+3]KM[6.5]", "RU[Japanese]KM[6.5]"])
+def test_an_event_changes_neither_rules_nor_komi_nor_result(record: str) -> None:
+    """The dialog names the rules as the record does, the tree by the first of their names."""
+    session, editor = opened(f"(;SZ[9]{record};B[ee])".encode())
+    before = dict(session.tree.root.properties)
+    editor.describe({"EV": "Cup"}, "korean" if "Korean" in record else "japanese", session.tree.komi)
+    assert session.tree.root.properties == {**before, "EV": [b"Cup"]}

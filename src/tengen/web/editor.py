@@ -10,6 +10,7 @@ from string import ascii_uppercase
 
 from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
+from tengen.rules import Rules
 from tengen.sgf import GameNode, GameTree
 from tengen.sgf.tree import MARKS
 from tengen.sgf.values import MAX_FOREIGN_KOMI
@@ -168,8 +169,9 @@ def _described(tree: GameTree, texts: Mapping[str, str], rules: str, komi: float
             wrong = _("the result {text!r} cannot be read", text=texts["RE"][:40])
             raise TengenError(wrong + ": " + _("write it as B+3.5, W+R, W+T, Draw or Void"))
     after.read_rules()
-    changed = (rules, komi) != (tree.rules, tree.komi)
-    if changed and (after.rules != rules or not root.text("RU")):  # else it is guessed from the komi
+    judged = Rules.parse(rules)  # names that mean the same, such as korean and japanese, change nothing
+    changed = (judged, komi) != (Rules.parse(tree.rules), tree.komi)
+    if changed and (Rules.parse(after.rules) != judged or not root.text("RU")):  # else it is guessed from the komi
         root.set_text("RU", rules)
     if changed or ("RE" in texts and root.text("KM")):
         root.set_text("KM", f"{komi:g}")
