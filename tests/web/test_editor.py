@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.errors import TengenError
-from tengen.game import WHITE
+from tengen.errors import IllegalMove, TengenError
+from tengen.game import BLACK, WHITE
 from tengen.review.game import GameReview
 from tengen.sgf import Analysis
 from tengen.web.editor import Editor, Tool
@@ -300,3 +300,17 @@ def test_an_event_changes_neither_rules_nor_komi_nor_result(record: str) -> None
     before = dict(session.tree.root.properties)
     editor.describe({"EV": "Cup"}, "korean" if "Korean" in record else "japanese", session.tree.komi)
     assert session.tree.root.properties == {**before, "EV": [b"Cup"]}
+
+
+def test_a_move_after_a_changed_turn_is_one_that_the_record_allows() -> None:
+    """White takes a ko and Black passes. By the history of the line Black may not take back, whoever's turn it is."""
+    session, editor = opened(b"(;SZ[9]RU[tromp-taylor]AB[dc][cd][de][ed]AW[ec][fd][ee];W[dd];B[])")
+    session.seek(2)
+    editor.swap_turn()
+    with pytest.raises(IllegalMove, match="superko"):
+        session.play(session.game.point("E6"))
+    assert session.node.to_play == BLACK and not session.node.children
+    session.play(session.game.point("A1"))
+    session.step(-1)
+    session.step(1)
+    assert session.game.board[8, 0] == BLACK

@@ -451,6 +451,19 @@ class GameTree:
 
         Raises SgfError where a move is illegal.
         """
+        for game, turn in self._games(line):
+            yield game if turn == game.to_play else game.restarted_here(turn)
+
+    def check_move(self, node: GameNode, color: int, point: int) -> None:
+        """Raise IllegalMove where this move may not follow `node`, by the history that it has in the tree.
+
+        The position of a turn that changed after a move (PL) does not have this history, and allows more.
+        """
+        *_, (game, _) = self._games(node.path)
+        game.copy().play(point, color=color)
+
+    def _games(self, line: Sequence[GameNode]) -> Iterator[tuple[Game, int]]:
+        """The games of `positions` with their history, and whose turn it is, which may be another than theirs."""
         game = self._root_position(self.rules, self.komi)
         turn = game.to_play
         for step in line:
@@ -461,7 +474,7 @@ class GameTree:
                     game, turn = _advance(game, turn, step)
                 except IllegalMove as error:
                     raise SgfError(str(error)) from error
-            yield game if turn == game.to_play else game.restarted_here(turn)
+            yield game, turn
 
     def check_moves(self) -> list[str]:
         """Check all variations by the rules; returns what is wrong, in words.

@@ -294,6 +294,8 @@ class GameSession:
             raise IllegalMove(_("the game has ended: take back a move to continue"))
         color = self.game.to_play
         try:
+            if self.node.move is None and self.node.parent is not None:
+                self.tree.check_move(self.node, color, point)
             self.game.play(point)
         except IllegalMove as error:
             raise IllegalMove(explain(error)) from None
