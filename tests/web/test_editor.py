@@ -293,7 +293,7 @@ def test_names_keep_the_review_of_a_game_by_korean_rules() -> None:
     assert session.review is None
 
 
-@pytest.mark.parametrize("record", ["RU[Korean]KM[650]", "RU[Korean]", "RU[Korean]RE[B+3]KM[6.5]", "RU[Japanese]KM[6.5]"])
+@pytest.mark.parametrize("record", ["RU[Korean]KM[650]", "RU[Korean]", "RU[Korean]RE[B+3]KM[6.5]", "RU[Japanese]"])
 def test_an_event_changes_neither_rules_nor_komi_nor_result(record: str) -> None:
     """The dialog names the rules as the record does, the tree by the first of their names."""
     session, editor = opened(f"(;SZ[9]{record};B[ee])".encode())

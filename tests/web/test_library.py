@@ -43,6 +43,21 @@ def test_a_record_cannot_bring_a_state_of_its_own() -> None:
         assert without_state(plain) == plain
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_game_goes_on_where_a_page_was_lost_while_it_was_edited(tmp_path: Path, again: bool) -> None:
+    session = played(players=facing(level_of_visits(7), BLACK))
+    session.begin_edit()
+    if again:
+        Editor(session).comment("a note")
+    assert not session.live and session.mode is Mode.ANALYZE
+    GameLibrary(tmp_path).keep(session, "tab", final=True)
+    (kept,) = GameLibrary(tmp_path).recent()
+    found = GameLibrary(tmp_path).load(kept)
+    assert kept.unfinished and found.live and found.tip.move == session.tip.move
+    session.end_edit()
+    assert session.live and session.edited_from is None
+
+
 def test_a_state_too_deep_to_read_is_none(tmp_path: Path) -> None:
     library = GameLibrary(tmp_path)
     (tmp_path / "deep.sgf").write_text("(;SZ[9]TENGEN[" + '{"a":' * 100_000 + "1]PB[Ann];B[aa])")

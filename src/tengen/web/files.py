@@ -100,7 +100,7 @@ class GameFiles:
 
     async def may_replace(self) -> bool:
         """Whether another game may take the place of this one; asks where a game is in progress."""
-        if not self._session().in_progress:
+        if not self._session().unfinished:
             return True
         kept = _("It stays under Open, Recent games.") if self._library else _("It is lost unless you save it.")
         choices = {"stay": _("Go on playing"), "leave": _("Leave it")}

@@ -75,7 +75,6 @@ class Page:
         self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, lambda: self.tab)
         self._engines = engines
         self._editing = False
-        self._left: GameNode | None = None  # where the game goes on after the editor
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network, engines.programs, engines.ladder_network)
         settings = self._opponents.translated(settings)
@@ -90,7 +89,7 @@ class Page:
             "undo": lambda: self._edited(Editor.undo),
             "redo": lambda: self._edited(Editor.redo),
             "board": lambda: self._board.run_method("focus"),
-            "info": lambda: self._game_info.open(self.session, self._plays),
+            "info": lambda: self._game_info.open(self.session, self.session.goes_on),
             "shortcuts": lambda: self._shortcuts.open(),
         }
         self._build(settings, library)
@@ -106,6 +105,8 @@ class Page:
         self._files.keep(final=True)
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
+        with self._errors_shown():
+            session.end_edit()  # of a page that is gone
         self._game_info.close()
         self._offer.hide()
         self._welcome.hide()
@@ -421,10 +422,7 @@ class Page:
             self._changed()
 
     def _take_back(self) -> None:
-        goes_on = self.session.tip is self._left
         if self.session.take_back():
-            if goes_on:
-                self._left = self.session.tip
             self._changed()
 
     async def _resign_game(self) -> None:
@@ -464,13 +462,6 @@ class Page:
     def _commented(self, node: GameNode, comment: str) -> None:
         Editor(self.session).comment(comment, node)
 
-    @property
-    def _plays(self) -> bool:
-        """Whether a game with the engine goes on, also while it is edited."""
-        session = self.session
-        live = session.live or (self._editing and self._left is not None)
-        return live and session.settings.mode is not Mode.ANALYZE
-
     def _describe(self, texts: dict[str, str], rules: str, komi: float) -> None:
         Editor(self.session).describe(texts, rules, komi)
         self._changed()
@@ -497,14 +488,12 @@ class Page:
         self.adopt(GameSession(self._opponents.again(self.session.settings)))
 
     def _toggle_edit(self) -> None:
-        session = self.session
         self._editing = not self._editing
         if self._editing:
-            self._left = session.tip if session.live else None
-            session.analyze()
-        elif session.tip is self._left and session.ended_at is not self._left:
+            self.session.begin_edit()
+        else:
             with self._errors_shown():
-                session.go_on()
+                self.session.end_edit()
         self._changed()
 
     def _edited(self, edit: Callable[[Editor], None]) -> None:

@@ -57,6 +57,8 @@ class GameSession:
         self.node = self.tree.root
         self.game = self.tree.position(self.node)
         self.live = True
+        self.edited_from: GameNode | None = None
+        """Where a live game goes on after the editor; None where none waits for it."""
         self.record_names = settings.names
         self.record_details = settings.details
         self.clock = GameClock(settings.clock) if settings.clock else None
@@ -129,11 +131,34 @@ class GameSession:
     @property
     def in_progress(self) -> bool:
         """Whether a game with the engine has begun and not ended."""
-        return self.mode is not Mode.ANALYZE and self.tip.parent is not None and not self._tip_over
+        return self.mode is not Mode.ANALYZE and self.unfinished
+
+    @property
+    def unfinished(self) -> bool:
+        """The same, also while it is edited."""
+        return self.goes_on and self.tip.parent is not None and not self._tip_over
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a game with the engine is live, or will be after the editor."""
+        live = self.live or (self.edited_from is self.tip and self.ended_at is not self.tip)
+        return live and self.settings.mode is not Mode.ANALYZE
 
     def analyze(self) -> None:
         """Let a person move both colors from now on; a result stays."""
+        self.live, self.edited_from = False, None
+
+    def begin_edit(self) -> None:
+        """Let a person edit the game: a live one waits until `end_edit`."""
+        self.edited_from = self.tip if self.live else None
         self.live = False
+
+    def end_edit(self) -> None:
+        """Go on with the game that waits, unless it has ended. Raises SgfError where an edit left no way to it."""
+        waits = self.edited_from is self.tip and self.ended_at is not self.tip
+        self.edited_from = None
+        if waits:
+            self.go_on()
 
     def play_on(self, players: tuple[Player, Player]) -> None:
         """Let these players go on from the shown position, Black's first; without clocks after a result."""
@@ -353,7 +378,7 @@ class GameSession:
         if ended and (self._resigned_by_person or self.result.endswith("+T")):
             self._reopen()
             return True
-        target = self.node.parent
+        target, edited = self.node.parent, self.edited_from is self.tip
         if (self.settings.mode if ended else self.mode) is Mode.PLAY:
             while target is not None and self._turn_at(target) != self.settings.human:
                 target = target.parent
@@ -372,6 +397,8 @@ class GameSession:
         self._show(target)
         if self.live or self.tip not in self.tree:
             self._set_tip()
+        if edited:
+            self.edited_from = self.tip
         return True
 
     def may_remove(self, node: GameNode) -> bool:
