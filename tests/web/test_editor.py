@@ -314,3 +314,19 @@ def test_a_move_after_a_changed_turn_is_one_that_the_record_allows() -> None:
     session.step(-1)
     session.step(1)
     assert session.game.board[8, 0] == BLACK
+
+
+def test_a_review_of_other_stones_is_dropped() -> None:
+    """The stones at the root are taken away, and set up again, after the game was reviewed."""
+    session = GameSession(GameSettings(9, players=PEOPLE))
+    editor = Editor(session)
+    editor.apply(Tool.BLACK, 0)
+    session.play(40)
+    review = GameReview(session.tree, "", 0, tuple(session.line), ())
+    for change, kept in ((lambda: editor.comment("a"), True), (editor.undo, True), (editor.undo, False)):
+        session.review = review
+        change()
+        assert (session.review is review) == kept
+    session.review = review
+    editor.redo()
+    assert session.review is None

@@ -45,6 +45,11 @@ def is_let_in(answer: Message) -> bool:
     return answer["type"] == "websocket.accept" or answer.get("status") == 200
 
 
+def test_no_other_site_may_show_the_page_in_a_frame() -> None:
+    answer = ask(Guard(page), host="localhost:8765")
+    assert dict(answer["headers"])[b"content-security-policy"] == b"frame-ancestors 'self'"
+
+
 @pytest.mark.parametrize("kind", ["http", "websocket"])
 @pytest.mark.parametrize(
     ("host", "origin", "let_in"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from itertools import count, product
@@ -102,15 +103,26 @@ class Editor:
 
     def _undone(self, move: Callable[[], GameNode | None]) -> None:
         before = self._session.tree.info
-        node = move()
+        with self._stale_review_dropped():
+            node = move()
         if self._session.tree.info != before:
             self._session.read_info()
         self._session.show_again(node)
 
+    @contextmanager
+    def _stale_review_dropped(self) -> Iterator[None]:
+        """Drop the review where the block changes a position of it."""
+        review = self._session.review
+        reviewed = () if review is None else review.nodes
+        before = [node.edits for node in reviewed]
+        yield
+        if [node.edits for node in reviewed] != before:
+            self._session.review = None
+
     def _set_up(self, stones: Mapping[int, int], to_play: int | None = None) -> None:
         """Set up stones here, in a node of their own where the shown one has a move or is followed by others."""
         session = self._session
-        with session.history.edit(session.node):
+        with self._stale_review_dropped(), session.history.edit(session.node):
             node = session.node
             if node.move is not None or node.children:
                 node = session.tree.add_node(node, {})

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,6 +64,8 @@ class Guard:
     open its websocket with the cookies of the user. With a `token` the first request gives `?token=...`, which becomes
     a cookie; all others are refused. Refusals have status 403.
 
+    No other site may show the page in a frame, where a visitor would click in it unknowingly.
+
     A client that opens too many pages or sends too many requests gets status 429, and one that sends too many events
     is read more slowly, so that it cannot keep the others waiting. The limits are far above what people do. `now` and
     `sleep` are seconds.
@@ -100,7 +102,7 @@ class Guard:
         elif wait := self._wait(client, OPENED if opens else REQUESTS):
             await self._refuse("too many requests of one computer", scope, receive, send, math.ceil(wait))
         elif not self._token or self._is_token(cookies.get(self._cookie, "")):
-            await self.app(scope, self._slowed(scope, client, receive), send)
+            await self.app(scope, self._slowed(scope, client, receive), _unframed(scope, send))
         elif scope["type"] == "http" and self._is_token(given):
             await self._welcome(scope, receive, send)
         else:
@@ -200,3 +202,16 @@ def _is_plain(host: str) -> bool:
     except ValueError:
         return False
     return not set(host) & set("/?#@\\ ")
+
+
+def _unframed(scope: Scope, send: Send) -> Send:
+    """`send` with the header that keeps the page out of the frames of other sites."""
+    if scope["type"] != "http":
+        return send
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).append("content-security-policy", "frame-ancestors 'self'")
+        await send(message)
+
+    return sent
