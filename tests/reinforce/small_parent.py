@@ -24,6 +24,7 @@ def write_parent(path: Path, size: str = "b1c16", seed: int = 0, network: dict[s
         plane_set=config.plane_set,
         board_sizes=[5],
         licence="MIT",
+        provenance={"games": [{"store": "games of the parent"}]},
     )
     export(build(config, *widths), *widths, path, card.metadata())
     return path

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
@@ -13,10 +14,12 @@ from selfplay.run_folder import write_run  # noqa: E402
 
 from tengen.data import LabelSampler, Store, StoreWriter  # noqa: E402
 from tengen.data.batch import Batch  # noqa: E402
+from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig  # noqa: E402
 from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
 from tengen.selfplay.learn import Learner, window_size  # noqa: E402
+from tengen.training.card import games_learnt, learnt_games  # noqa: E402
 
 
 def test_all_there_is_until_the_minimum() -> None:
@@ -40,10 +43,11 @@ def test_the_published_curve() -> None:
     assert abs(window_size(total, config) - expected) <= 1
 
 
-def learner_of(path: Path, **learn: Any) -> tuple[Learner, Store]:
+def learner_of(path: Path, start: Path | None = None, **learn: Any) -> tuple[Learner, Store]:
     config = write_run(path, cycles=1, games=12)
     config = SelfPlayConfig.model_validate(
         config.model_dump(exclude_unset=True)
+        | ({"start": str(start)} if start else {})
         | {"network": {"family": "residual", "size": "b1c8"}, "learn": {"batch_size": 8, **learn}}
     )
     folder = SelfPlayFolder(path)
@@ -61,6 +65,21 @@ def test_a_cycle_that_is_learnt_again_ends_the_same(tmp_path: Path) -> None:
         ends.append((learner.trainer.step, [p.detach().clone() for p in learner.trainer.network.parameters()]))
     assert ends[0][0] == ends[1][0] > 0
     assert all(torch.equal(*both) for both in zip(ends[0][1], ends[1][1], strict=True))
+
+
+def test_the_card_tells_the_games_of_records_and_those_of_the_start(tmp_path: Path) -> None:
+    """A network that begins with them is not to be judged by them."""
+    with StoreWriter(tmp_path / "others") as writer:
+        for seed in range(12):
+            writer.add(played_game(seed, 5, 3.5))
+    records = {"store": str(tmp_path / "others"), "share": 0.5, "until": 9}
+    first, _ = learner_of(tmp_path / "first", records=records)
+    path = tmp_path / "first.onnx"
+    first.export(0, path)
+    (games,) = learnt_games(read_card(path).provenance)
+    assert games == games_learnt(Store.open(tmp_path / "others"), np.arange(12), None)
+    second, _ = learner_of(tmp_path / "second", path)
+    assert learnt_games(second.card(0, {}).provenance) == [games]
 
 
 def test_records_of_a_player_teach_results_of_both_sides(tmp_path: Path) -> None:

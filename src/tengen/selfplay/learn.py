@@ -18,7 +18,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
 from tengen.networks.export import export
@@ -28,7 +28,7 @@ from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
-from tengen.training.card import make_card, provenance
+from tengen.training.card import games_learnt, learnt_games, make_card, provenance
 from tengen.training.export import for_play
 from tengen.training.losses import WeightedLosses, learns_results, needed_targets
 from tengen.training.schedules import Position
@@ -114,8 +114,12 @@ class Learner:
         learn = config.learn
         if learn.threads:
             torch.set_num_threads(learn.threads)
+        start = None if config.start is None else read_card(find_network(self._path(config.start)))
+        self._known_games = learnt_games(start.provenance) if start else []
         if learn.records is not None:
-            check_records(self._path(learn.records.store), config.game.edge)
+            check_records(path := self._path(learn.records.store), config.game.edge)
+            records = Store.open(path)
+            self._known_games.insert(0, games_learnt(records, np.arange(len(records)), None))
         self._losses = LossMeans()
         self._targets = targets_named(needed_targets(learn.losses)[1])
         self.trainer = self._new_trainer()
@@ -272,7 +276,9 @@ class Learner:
                 "data": self.config.card.data or _origin(self.config, card.games),
                 "hardware": f"{learner}; {cores} CPU {'core plays' if cores == 1 else 'cores play'}",
                 "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
-                "provenance": provenance(self.config.model_dump(mode="json"), self.config.seed, stores=stores),
+                "provenance": provenance(
+                    self.config.model_dump(mode="json"), self.config.seed, self._known_games, stores
+                ),
             }
         )
 
