@@ -10,7 +10,6 @@ Without STORE the 300 games that the tests ship are imported first.
 import json
 import tempfile
 import time
-from pathlib import Path
 
 import _native
 
@@ -18,8 +17,6 @@ from tengen.data import Store
 from tengen.data.importer import ImportOptions, import_games
 from tengen.engine.count import WAYS, Counter
 from tengen.evaluators import load_evaluator
-
-SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
 
 
 def main(store: Store, games: int, network: str) -> None:
@@ -53,5 +50,5 @@ if __name__ == "__main__":
         main(Store.open(settings.store), settings.games, settings.network)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            import_games([SAMPLE], f"{folder}/store", ImportOptions(workers=1))
+            import_games([_native.SAMPLE], f"{folder}/store", ImportOptions(workers=1))
             main(Store.open(f"{folder}/store"), settings.games, settings.network)

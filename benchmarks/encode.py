@@ -12,9 +12,9 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
+from _native import SAMPLE
 from _native import parser as arguments
 
 from tengen import _native
@@ -23,7 +23,6 @@ from tengen.data.importer import ImportOptions, import_games
 from tengen.data.planes import NativePlaneSet, plane_set, plane_set_names
 from tengen.game import Game
 
-SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
 ROUNDS = 7
 WARM_UP, STEPS = 2, 8  # of training
 

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import psutil
+from _native import SAMPLE
 from sgfmill import sgf
 
 from tengen.data.importer import ImportOptions, import_games
@@ -23,7 +24,6 @@ from tengen.data.rows import RowOptions
 from tengen.data.sources import Sources, Tree
 from tengen.machine import core_count
 
-SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
 BASELINE_GAMES = 1000
 
 

@@ -30,6 +30,7 @@ from tengen.evaluators import Evaluator, load_evaluator
 from tengen.evaluators.network_file import find_network
 from tengen.game import Game
 from tengen.machine import core_count
+from tengen.sgf import write_game
 
 SIZE, PLIES = 19, 200
 CONFIG = "logDir = {folder}\nlogToStderr = false\nrules = tromp-taylor\nmaxVisits = 500\nnumSearchThreads = 2\n"
@@ -77,9 +78,10 @@ def positions(moves: list[int], count: int) -> list[Game]:
 
 
 def sgf(moves: list[int]) -> str:
-    letters = "abcdefghijklmnopqrs"
-    nodes = (f";{'BW'[i % 2]}[{letters[p % SIZE]}{letters[p // SIZE]}]" for i, p in enumerate(moves))
-    return f"(;GM[1]FF[4]SZ[{SIZE}]KM[7.5]RU[Tromp-Taylor]{''.join(nodes)})"
+    game = Game(SIZE, rules="tromp-taylor", komi=7.5)
+    for point in moves:
+        game.play(point)
+    return write_game(game).decode()
 
 
 def ours(evaluator: Evaluator, games: list[Game], visits: int, batch: int) -> Work:

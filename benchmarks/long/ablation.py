@@ -112,7 +112,7 @@ def found_by(variant: str, seed: int, out: Path) -> dict[str, Any]:
     return {
         "variant": variant, "seed": seed, "games": games_to_gate(found), "played": found[-1][0], "scores": found,
         "seconds": round(sum(sum(event["seconds"].values()) for event in cycles)),
-        "calls_per_game": round(sum(e["evaluations"] for e in cycles) / sum(e["played_here"] for e in cycles)),
+        "evaluations_per_game": round(sum(e["evaluations"] for e in cycles) / sum(e["played_here"] for e in cycles)),
     }  # fmt: skip
 
 

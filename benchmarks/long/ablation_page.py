@@ -33,7 +33,7 @@ class Variant:
     seeds: Sequence[int]
     games: Sequence[float | None]
     played: Sequence[int]
-    calls: Sequence[float]
+    evaluations: Sequence[float]
     minutes: Sequence[float]
     scores: Sequence[Sequence[tuple[int, float]]]
 
@@ -45,7 +45,7 @@ class Variant:
             [row["seed"] for row in rows],
             [row["games"] for row in rows],
             [row["played"] for row in rows],
-            [row["calls_per_game"] * (row["games"] or row["played"]) for row in rows],
+            [row["evaluations_per_game"] * (row["games"] or row["played"]) for row in rows],
             [row["seconds"] / 60 * (row["games"] or row["played"]) / row["played"] for row in rows],
             [row["scores"] for row in rows],
         )
@@ -97,21 +97,27 @@ def rows(variants: Sequence[Variant], gate: float) -> list[list[str]]:
     found = factors(variants)
     base = next((variant for variant in variants if variant.name == BASE), None)
     lines = [
-        ["variant", f"games to {gate:.0%}, by seed", "million calls", "minutes of a core", "factor in games [95%]"]
+        [
+            "variant",
+            f"games to {gate:.0%}, by seed",
+            "million evaluations",
+            "minutes of a core",
+            "factor in games [95%]",
+        ]
     ]
     for variant in variants:
         games = ", ".join(
             f"more than {played:,}" if reached is None else f"{reached:,.0f}"
             for reached, played in zip(variant.games, variant.played, strict=True)
         )
-        calls, minutes = statistics.fmean(variant.calls) / 1e6, statistics.fmean(variant.minutes)
+        evaluations, minutes = statistics.fmean(variant.evaluations) / 1e6, statistics.fmean(variant.minutes)
         factor = ""
         if variant.name in found and variant is not base:
             factor = "{:.2f} [{:.2f} to {:.2f}]".format(*found[variant.name])
         elif base is not None and base.whole and base.seeds == variant.seeds and not variant.whole:
             least = statistics.geometric_mean(variant.ends) / statistics.geometric_mean(base.ends)
             factor = f"above {least:.2f}"
-        lines.append([variant.name, games, f"{calls:.1f}", f"{minutes:.1f}", factor])
+        lines.append([variant.name, games, f"{evaluations:.1f}", f"{minutes:.1f}", factor])
     return lines
 
 

@@ -18,16 +18,16 @@ struct Loaded {
     std::filesystem::file_time_type written;
 };
 
-struct Shelf {
+struct WeightsCache {
     std::mutex lock;
     std::string path;
     std::shared_ptr<const LinearWeights> standard;
     std::unordered_map<std::string, Loaded> others;
 };
 
-Shelf& shelf() {
-    static Shelf one;
-    return one;
+WeightsCache& weights_cache() {
+    static WeightsCache cache;
+    return cache;
 }
 
 std::shared_ptr<const LinearWeights> load(const std::string& path) {
@@ -35,14 +35,14 @@ std::shared_ptr<const LinearWeights> load(const std::string& path) {
 }
 
 // Reads a file only where nobody has its weights yet. Needs the lock.
-std::shared_ptr<const LinearWeights> shared(Shelf& known, const std::string& path) {
+std::shared_ptr<const LinearWeights> shared(WeightsCache& cache, const std::string& path) {
     std::error_code missing;  // then load() says what is wrong
     const auto written = std::filesystem::last_write_time(path, missing);
-    if (const auto found = known.others.find(path); found != known.others.end() && found->second.written == written)
+    if (const auto found = cache.others.find(path); found != cache.others.end() && found->second.written == written)
         if (auto weights = found->second.weights.lock(); weights && !missing) return weights;
     auto weights = load(path);
-    std::erase_if(known.others, [](const auto& other) { return other.second.weights.expired(); });
-    known.others[path] = {weights, written};
+    std::erase_if(cache.others, [](const auto& other) { return other.second.weights.expired(); });
+    cache.others[path] = {weights, written};
     return weights;
 }
 
@@ -92,16 +92,16 @@ bool has_linear_path() {
 }
 
 std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name, float temperature) {
-    Shelf& known = shelf();
-    const std::lock_guard lock(known.lock);
+    WeightsCache& cache = weights_cache();
+    const std::lock_guard lock(cache.lock);
     if (name == "linear") {
-        if (known.path.empty())
+        if (cache.path.empty())
             throw std::invalid_argument("playout policy 'linear': no file of weights is named; give linear:PATH");
-        if (!known.standard) known.standard = load(known.path);
-        return std::make_shared<const LinearPolicy>(known.standard, temperature);
+        if (!cache.standard) cache.standard = load(cache.path);
+        return std::make_shared<const LinearPolicy>(cache.standard, temperature);
     }
     return std::make_shared<const LinearPolicy>(
-        shared(known, std::string(name.substr(std::string_view("linear:").size()))), temperature);
+        shared(cache, std::string(name.substr(std::string_view("linear:").size()))), temperature);
 }
 
 }  // namespace tengen

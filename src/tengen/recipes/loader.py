@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tengen.errors import RecipeError, refused_value, unknown_name
-from tengen.training.config import RunConfig
+from tengen.training.config import RunConfig, changed
 
 if TYPE_CHECKING:
     from tengen.networks import NetConfig
@@ -162,7 +162,7 @@ def read_recipe(path: Path, likes: Sequence[Path] = ()) -> dict[str, Any]:
     data = _read(path)
     if "like" in data:
         other = read_recipe(_find_like(str(data.pop("like")), path), likes)
-        data = _merged(other, data)
+        data = changed(other, data)
     return data
 
 
@@ -170,16 +170,6 @@ def _find_like(name_or_path: str, path: Path) -> Path:
     """The recipe that the one at `path` is like: a shipped one by name, or a file beside it."""
     beside = path.parent / name_or_path
     return beside if beside.is_file() else _find(name_or_path)
-
-
-def _merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Nested mappings, with the values of `after` where both have one."""
-    both = {key: _merged(before[key], after[key]) for key in before if _are_groups(before[key], after.get(key))}
-    return {**before, **after, **both}
-
-
-def _are_groups(*values: object) -> bool:
-    return all(isinstance(value, dict) for value in values)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -65,7 +65,11 @@ class UpdateConfig(TrainerConfig):
     ratio: float | None = key(
         0.2, "PPO: a move has no gradient once its probability has changed by this share; null: plain REINFORCE", gt=0
     )
-    kl: Positive = key(0.05, "nats per position by which the policy may move; beyond, the step is halved repeatedly")
+    kl: Positive = key(
+        0.05,
+        "nats per position by which the policy may move, on the last batch of an update; beyond, the update is halved, "
+        "eight times at most",
+    )
     entropy: float = key(0.0, "weight of the policy's entropy, which is subtracted from the loss", ge=0)
 
 

@@ -1,6 +1,5 @@
 """The configuration of a self-play run: what a recipe says, checked and frozen."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ValidationError, ValidationInfo, field_validator, model_validator
@@ -23,6 +22,7 @@ from tengen.training.config import (
     ScheduleConfig,
     Strict,
     TrainerConfig,
+    changed,
     key,
 )
 
@@ -258,16 +258,6 @@ class StageConfig(Strict):
         if "sizes" in game:
             raise ValueError("a stage cannot change game.sizes: networks are made for the boards of the run")
         return game
-
-
-def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with the changes applied, nested mappings recursively."""
-    inner = {
-        name: changed(settings[name], value)
-        for name, value in changes.items()
-        if isinstance(value, Mapping) and isinstance(settings.get(name), Mapping)
-    }
-    return {**settings, **changes, **inner}
 
 
 def _of_stage(cycle: int, name: str, group: type[Strict], error: ErrorDetails) -> str:

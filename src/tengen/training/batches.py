@@ -16,8 +16,8 @@ from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.plugins import Registry
 
-MOVES_AHEAD = range(2, 11)
-"""The next moves with a loss of their own, `move2` to `move10`: the first one is that of the policy."""
+MOVES_AHEAD = range(2, 10)
+"""The next moves with a loss of their own, `move2` to `move9`: the first one is that of the policy."""
 
 
 def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """The configurations of training: what a recipe says, checked and frozen. Needs no PyTorch."""
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -58,6 +59,16 @@ class Strict(BaseModel):
             if isinstance(field.default, Strict) and isinstance(given.get(name), dict)
         }
         return given | groups
+
+
+def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the changes applied, nested mappings recursively."""
+    inner = {
+        name: changed(settings[name], value)
+        for name, value in changes.items()
+        if isinstance(value, Mapping) and isinstance(settings.get(name), Mapping)
+    }
+    return {**settings, **changes, **inner}
 
 
 def key(default: Any, meaning: str, **limits: Any) -> Any:
@@ -125,7 +136,7 @@ class ScheduleConfig(Strict):
 class LossWeights(BaseModel):
     """The weight of each loss in the sum. Further keys name losses of tengen.training.losses.LOSSES.
 
-    `move2` to `move10` are the cross-entropies of the second to tenth next move; each needs the map of its name. The
+    `move2` to `move9` are the cross-entropies of the second to ninth next move; each needs the map of its name. The
     published sum of NLL_k / k over three moves is {policy: 1, move2: 0.5, move3: 0.3333}.
 
     The default weight of a loss whose head the network lacks has no effect. A weight that is given needs the head
