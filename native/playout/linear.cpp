@@ -81,14 +81,14 @@ void LinearPolicy::weigh(const Board& board, Color to_play, std::span<const Move
 }
 
 void set_linear_path(std::string path) {
-    const std::lock_guard lock(shelf().lock);
-    shelf().path = std::move(path);
-    shelf().standard.reset();
+    const std::lock_guard lock(weights_cache().lock);
+    weights_cache().path = std::move(path);
+    weights_cache().standard.reset();
 }
 
 bool has_linear_path() {
-    const std::lock_guard lock(shelf().lock);
-    return !shelf().path.empty();
+    const std::lock_guard lock(weights_cache().lock);
+    return !weights_cache().path.empty();
 }
 
 std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name, float temperature) {
