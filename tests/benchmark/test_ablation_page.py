@@ -20,7 +20,7 @@ def variant(program: ModuleType, name: str, games: list[float | None], played: i
                 "seed": seed,
                 "games": reached,
                 "played": played,
-                "calls_per_game": 1000.0,
+                "evaluations_per_game": 1000.0,
                 "seconds": 600.0,
                 "scores": [(1024, 0.05), (2048, 0.25)],
             }
@@ -41,7 +41,7 @@ def test_two_variants_agree_with_a_paired_t_test_of_the_logarithms(program: Modu
 
 def test_the_order_of_the_runs_does_not_matter(program: ModuleType) -> None:
     rows = [
-        {"seed": seed, "games": games, "played": 6000, "calls_per_game": 1.0, "seconds": 1.0, "scores": []}
+        {"seed": seed, "games": games, "played": 6000, "evaluations_per_game": 1.0, "seconds": 1.0, "scores": []}
         for seed, games in ((2, 2900.0), (0, 3100.0), (1, 4200.0))
     ]
     assert program.Variant.of("base", rows).games == [3100.0, 4200.0, 2900.0]

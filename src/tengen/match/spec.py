@@ -112,7 +112,10 @@ class PlayerSpec(BaseModel):
         not for a program, which has settings of its own).
         """
         try:
-            return cls.of(_fields(word), defaults)
+            spec = cls.of(_fields(word), defaults)
+            if spec.kind == "network" and " " in spec.subject and _network_name(spec.subject) == spec.subject:
+                raise RecipeError(f"no network has such a name; a GTP program is written gtp:{spec.subject}")
+            return spec
         except RecipeError as error:
             raise RecipeError(f"player {word!r}: {error}") from error
 
@@ -243,8 +246,6 @@ class PlayerSpec(BaseModel):
                 )
         if self.kind in VISITS:
             _ = self.params
-        if self.kind == "network" and " " in self.subject and _network_name(self.subject) == self.subject:
-            raise ValueError(f"{self.subject!r} is no network; a GTP program is written gtp:{self.subject}")
         if self.pass_policy == "engine":
             if self.temperature and self.kind in VISITS:
                 raise ValueError(f"{self.player}: temperature needs another pass_policy than engine")
