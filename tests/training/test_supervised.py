@@ -99,7 +99,7 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     assert log[-1]["event"] == "final"
     assert RunConfig.model_validate(yaml.safe_load((unbroken / "recipe.yaml").read_text())).training.steps == 30
     page = (unbroken / "report.html").read_text()
-    assert page.count("<figure><svg") == 6
+    assert page.count("<figure><svg") == 7
     assert not re.search(r"<script|<link|<img|@import|url\((?!#)|href=.https?", page), "the page stands alone"
     assert any((unbroken / "tensorboard").iterdir())
     assert not list(unbroken.rglob("*.partial"))

@@ -260,21 +260,24 @@ def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
 
 
 class ProgressBar(Callback):
-    """Shows the rate, the policy loss, the newest top-1 accuracy and the time left."""
+    """Shows the rate, the loss, the newest accuracy and the time left: those of the policy, or of the value alone."""
 
-    def __init__(self, bar: Progress, log: LossLog, validation: Validation) -> None:
+    def __init__(self, bar: Progress, log: LossLog, validation: Validation, has_policy: bool = True) -> None:
         self._log = log
         self._validation = validation
+        self._loss, self._judged, self._label = (
+            ("policy", "top1", "top-1") if has_policy else ("value", "value_accuracy", "winner")
+        )
         self._bar = bar
         self._task = bar.add_task("training", total=1.0)
 
     def on_step(self, trainer: Trainer[Any]) -> None:
-        top1 = self._validation.last.get("top1")
+        judged = self._validation.last.get(self._judged)
         parts = [
             f"step {trainer.step:,}",
             *([f"{self._log.rate:,.0f} positions/s"] if self._log.rate else []),
-            *([f"loss {self._log.means['policy']:.3f}"] if self._log.means else []),
-            *([f"top-1 {top1.mean:.1%}"] if top1 else []),
+            *([f"loss {self._log.means[self._loss]:.3f}"] if self._log.means else []),
+            *([f"{self._label} {judged.mean:.1%}"] if judged else []),
         ]
         self._bar.update(self._task, completed=trainer.done, description=", ".join(parts))
 

@@ -28,6 +28,7 @@ _TILES = {
     "divergence": ("teacher: divergence", "{:.3f}"),
     "teacher_value_mse": ("teacher: value error", "{:.3f}"),
 }
+_OF_POLICY = ("top1", "top5", "cross_entropy", "same_move", "divergence")
 
 
 def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path:
@@ -35,7 +36,7 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
     maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
 
-    knows_value = bool(judgement.judged.any())
+    knows_policy, knows_value = card.config.get("policy", True) is not None, bool(judgement.judged.any())
 
     def shares(title: str, *names: str) -> Markup:
         return plot(title, "training step", lambda axes: _shares(axes, validation, *names))
@@ -46,15 +47,19 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
         title=card.name,
         what="training report",
         card=card,
-        tiles=_tiles(card),
+        tiles=_tiles(card, knows_policy),
         plots=[
-            plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
-            plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
+            *(_policy_plots(train, validation) if knows_policy else []),
+            *([_value_plot(train, validation)] if knows_value else []),
             *([shares("Top-1 of later moves", *maps)] if maps else []),
             *([shares("The teacher's best move", "same_move")] if "same_move" in card.metrics else []),
             *([shares("Winner predicted", "value_accuracy")] if knows_value else []),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
-            plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
+            *(
+                [plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28)]
+                if knows_policy
+                else []
+            ),
             *(
                 [plot("Calibration of the value", "predicted winrate", lambda axes: _calibration(axes, judgement))]
                 if knows_value
@@ -66,10 +71,22 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
     )
 
 
-def _tiles(card: Card) -> list[Tile]:
+def _policy_plots(train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> list[Markup]:
+    return [
+        plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation, "policy", "cross_entropy")),
+        plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
+    ]
+
+
+def _value_plot(train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> Markup:
+    label = "Value error (mean squared, -1..1)"
+    return plot(label, "training step", lambda axes: _losses(axes, train, validation, "value_mse", "value_mse"))
+
+
+def _tiles(card: Card, knows_policy: bool) -> list[Tile]:
     shown = []
     for name, (label, form) in _TILES.items():
-        if name in card.metrics:
+        if name in card.metrics and (knows_policy or name not in _OF_POLICY):
             low, high = card.metrics[f"{name}_interval"]
             # None of the figures can be negative.
             interval = "" if low is None else f"{form.format(max(low, 0.0))} to {form.format(high)}"
@@ -77,12 +94,15 @@ def _tiles(card: Card) -> list[Tile]:
     return [*shown, Tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours")]
 
 
-def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> None:
-    steps, losses = [e["step"] for e in train], [e["policy"] for e in train]
+def _losses(
+    axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]], of_training: str, judged_by: str
+) -> None:
+    known = [e for e in train if of_training in e]
+    steps, losses = [e["step"] for e in known], [e[of_training] for e in known]
     axes.plot(steps, losses, color=ACCENT, alpha=0.3, linewidth=0.8)
     axes.plot(steps, smooth(losses), color=ACCENT, label="training")
-    known = [e for e in validation if "cross_entropy" in e]
-    judged = [e["step"] for e in known], [e["cross_entropy"] for e in known]
+    known = [e for e in validation if judged_by in e]
+    judged = [e["step"] for e in known], [e[judged_by] for e in known]
     axes.plot(*judged, ".-", color=SECOND, label="validation")
     if losses:
         axes.set_ylim(top=min(max(losses), 5.0))

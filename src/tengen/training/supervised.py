@@ -350,7 +350,7 @@ def _fit(
             log,
             validation,
             StopOnSignal(stop),
-            ProgressBar(bar, log, validation),
+            ProgressBar(bar, log, validation, getattr(parse_config(run.network), "policy", True) is not None),
             *trainer.callbacks,
             saving,
         ]
