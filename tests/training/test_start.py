@@ -31,7 +31,7 @@ from tengen.training.callbacks import CALLBACKS  # noqa: E402
 from tengen.training.card import learnt_games  # noqa: E402
 from tengen.training.cluster import _paths  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.start import LEARNT, start_from, start_whole, with_network  # noqa: E402
+from tengen.training.start import LEARNT, scale_down, start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import make_network, train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
@@ -351,3 +351,25 @@ def test_a_network_of_katago_can_teach_and_not_be_a_start(
         f"start: {start} is a network of another program" in error and f"tengen label STORE --teacher {start}" in error
     )
     assert not list(tmp_path.glob("run/checkpoints/*"))
+
+
+def test_fresh_layers_behind_large_outputs_are_scaled_down(store: Path) -> None:
+    """As behind a policy without batch norm, where a fresh value was -1 or 1 everywhere and learned nothing."""
+    convs = {"family": "plain", "board_size": 7, "plane_set": "tengen", "convs": ["3x3x8", "3x3x8"]}
+    network = fresh({**convs, "policy": None, "value": {"kind": "dense"}})
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if name.startswith("convs."):
+                parameter *= 20
+    batch = TensorBatch.of(Sampler(Store.open(store), "all", "tengen", 7).batch(0))
+    heads = [name for name, part in network.named_modules() if list(part.parameters(recurse=False)) and "value" in name]
+    value = network(batch.planes, batch.scalars, batch.mask).value
+    scale_down(network, heads, batch)
+    scaled = network(batch.planes, batch.scalars, batch.mask).value
+    assert value.abs().mean() > 0.99 > 0.9 > scaled.abs().mean() and scaled.std() > 0.05
+    after = network.state_dict()
+    assert all(torch.equal(after[name], 20 * value) for name, value in before.items() if name.startswith("convs."))
+    assert not network.training
+    scale_down(network, heads, batch)
+    assert all(torch.allclose(after[name], value, rtol=1e-5) for name, value in network.state_dict().items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
 from tengen.networks.registry import parse_config
 from tengen.runs.folder import RunFolder
+from tengen.training.batches import TensorBatch
 from tengen.training.callbacks import checkpoints, newest_checkpoint
 from tengen.training.card import learnt_games
 from tengen.training.config import RunConfig
@@ -167,6 +168,32 @@ def start_from(network: nn.Module, name_or_path: str) -> Start:
         total=sum(sizes.values()),
         has_scalars=bool(scalars),
     )
+
+
+def scale_down(network: nn.Module, fresh: Collection[str], batch: TensorBatch) -> None:
+    """Scale fresh layers whose outputs have a standard deviation above 1 on a batch, in the order in which they run.
+
+    Layers without batch norm pass on any scale: behind a policy whose last convolution has outputs of 64, a fresh value
+    is -1 or 1 everywhere, where the tanh has no gradient. Layer-sequential unit variance (Mishkin and Matas 2016,
+    section 2), downwards alone.
+    """
+
+    def scale(layer: nn.Module, _: object, output: Tensor) -> Tensor | None:
+        spread = output.std()
+        if spread <= 1:
+            return None
+        for parameter in layer.parameters():
+            parameter /= spread
+        return output / spread
+
+    layers = [(name, part) for name, part in network.named_modules() if isinstance(part, nn.Conv2d | nn.Linear)]
+    hooks = [layer.register_forward_hook(scale) for name, layer in layers if name in fresh]
+    was_training = network.training
+    with torch.no_grad():
+        network.eval()(batch.planes, batch.scalars, batch.mask)
+    network.train(was_training)
+    for hook in hooks:
+        hook.remove()
 
 
 def start_whole(network: nn.Module, name_or_path: str) -> None:

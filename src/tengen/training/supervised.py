@@ -63,7 +63,7 @@ from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import check_metric, position
-from tengen.training.start import Origin, Start, note_learnt, origin_of, start_from, with_network
+from tengen.training.start import Origin, Start, note_learnt, origin_of, scale_down, start_from, with_network
 from tengen.training.teacher import LabelBuffer, Teacher
 from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
 
@@ -262,6 +262,7 @@ def train(
     begun = None
     if run.start is not None and not checkpoints(folder.checkpoints):
         begun = start_from(module, str(local.get(run.start, run.start)))
+        scale_down(module, begun.fresh, TensorBatch.of(samplers.train.batch(0)))
     with folder.lead():
         checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
         step = saved["step"] if saved else 0
