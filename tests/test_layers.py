@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "game": {"_native", "coords", "rules", "handicap", "errors"},
     "sgf": RULES,
     "data": RULES,
-    "networks": {"errors", "disk", "checksums", "plugins"},
+    "networks": {"errors", "disk", "checksums", "plugins", "formats"},
     "statistics": set(),
     "cluster": {"errors"},
     "runs": RULES | {"statistics"},

@@ -7,13 +7,12 @@ residual stream are added up for the next one; that of the first convolution is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import numpy_helper
 
 from tengen.errors import NetworkError
 from tengen.formats.katago_model import (
@@ -38,6 +37,7 @@ from tengen.formats.katago_model import (
     Trunk,
     ValueHead,
 )
+from tengen.formats.network_weights import require, stored_weights
 
 FORMAT = 15
 """The format that exported networks get."""
@@ -147,21 +147,14 @@ def katago_of(network: onnx.ModelProto, config: Mapping[str, Any], plane_set: st
 
     Raises NetworkError for a network that KataGo's format cannot express.
     """
-    wanted: list[tuple[str, object, tuple[object, ...]]] = [
+    wanted: list[tuple[str, object, Sequence[object]]] = [
         ("family", config.get("family"), ("residual",)),
         ("plane_set", plane_set, (PLANE_SET,)),
         ("head", config.get("head", "tengen"), ("katago",)),
         ("activation", config.get("activation", "relu"), ("relu", "silu", "mish")),
     ]
-    for key, found, possible in wanted:
-        if found not in possible:
-            raise NetworkError(
-                f"KataGo's format cannot express this network: {key} is {found}, not {' or '.join(map(str, possible))}"
-            )
-    stored = {item.name: numpy_helper.to_array(item).astype(np.float64) for item in network.graph.initializer}
-    for node in network.graph.node:  # equal tensors are stored once
-        if node.op_type == "Identity" and node.input[0] in stored:
-            stored[node.output[0]] = stored[node.input[0]]
+    require("KataGo", wanted)
+    stored = {layer: values.astype(np.float64) for layer, values in stored_weights(network).items()}
     try:
         return _Residual(stored, config.get("activation", "relu")).model(name)
     except KeyError as error:

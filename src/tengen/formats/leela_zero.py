@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from tengen.errors import NetworkError
+from tengen.formats.network_weights import require, stored_weights
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -113,10 +114,7 @@ def leela_zero_of(network: onnx.ModelProto, config: Mapping[str, Any], plane_set
     Its heads for score and ownership are left out. Raises NetworkError for a network that the format cannot express.
     """
     _check(config, plane_set)
-    stored = {item.name: numpy_helper.to_array(item) for item in network.graph.initializer}
-    for node in network.graph.node:  # equal tensors are stored once
-        if node.op_type == "Identity" and node.input[0] in stored:
-            stored[node.output[0]] = stored[node.input[0]]
+    stored = stored_weights(network)
     blocks, epsilon = int(config.get("blocks", 20)), float(config.get("norm_epsilon", EPSILON))
     weights: dict[str, Floats] = {}
     try:
@@ -317,7 +315,7 @@ def _check(config: Mapping[str, Any], plane_set: str) -> None:
     """Raise NetworkError unless Leela Zero's format can express the network."""
     # Other families have texts or nothing there.
     policy, value = (head if isinstance(head := config.get(name), Mapping) else {} for name in ("policy", "value"))
-    wanted: list[tuple[str, object, tuple[object, ...]]] = [
+    wanted: list[tuple[str, object, Sequence[object]]] = [
         ("family", config.get("family"), ("a0", "leela-zero")),
         ("plane_set", plane_set, tuple(PLANE_SETS)),
         ("board_size", config.get("board_size"), (SIZE,)),
@@ -334,7 +332,4 @@ def _check(config: Mapping[str, Any], plane_set: str) -> None:
         ("value.hidden", value.get("hidden", HIDDEN), (HIDDEN,)),
         ("value.output", value.get("output", "scalar"), ("scalar", "win-loss")),
     ]
-    for key, found, possible in wanted:
-        if found not in possible:
-            words = " or ".join(map(str, possible))
-            raise NetworkError(f"Leela Zero's format cannot express this network: {key} is {found}, not {words}")
+    require("Leela Zero", wanted)

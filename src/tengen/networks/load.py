@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from tengen.checksums import check_seal
 from tengen.errors import NetworkError
+from tengen.formats.network_weights import stored_weights
 from tengen.networks.blocks import ScaledConv2d
 from tengen.networks.export import export, plain
 from tengen.networks.interface import NetConfig, NetOutput
@@ -67,12 +68,8 @@ def _input_widths(model: onnx.ModelProto) -> dict[str, int]:
 
 
 def _stored(model: onnx.ModelProto) -> dict[str, Tensor]:
-    """The initializers of the file by name. Equal ones are stored once; the others are copies within the graph."""
-    stored = {item.name: torch.from_numpy(onnx.numpy_helper.to_array(item).copy()) for item in model.graph.initializer}
-    for node in model.graph.node:
-        if node.op_type == "Identity" and node.input[0] in stored:
-            stored[node.output[0]] = stored[node.input[0]]
-    return stored
+    """The weights of the file by name, as tensors."""
+    return {name: torch.from_numpy(values.copy()) for name, values in stored_weights(model).items()}
 
 
 def _config(model: onnx.ModelProto, path: Path) -> NetConfig:
