@@ -244,6 +244,11 @@ def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
 
 
 def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
+    from selenium.webdriver import ActionChains, Keys
+
+    def keys(key: str) -> None:
+        ActionChains(tab.driver).send_keys(key).perform()
+
     analyze(tab)
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B"})
@@ -256,6 +261,15 @@ def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
     tab.until(lambda: tab.status() != before)
     tab.tap(40)
     tab.until(lambda: tab.status() == before)
+    keys("b")  # the same by the keyboard, and what is heard
+    said = tab.find("said").get_property("textContent")
+    assert said in ("E5, Black", "E5, Black, dead")
+    keys(Keys.ENTER)
+    other = "E5, Black" if said.endswith("dead") else "E5, Black, dead"
+    tab.until(lambda: tab.find("said").get_property("textContent") == other and tab.status() != before)
+    keys(Keys.ENTER)
+    tab.until(lambda: tab.find("said").get_property("textContent") == said and tab.status() == before)
+    assert tab.find("status").get_attribute("role") == "status"
     tab.click("accept")
     tab.until(lambda: tab.status() == "Black wins by 73.5")
 

@@ -42,8 +42,8 @@ class BoardElement(Drawing, component="static/board.js"):
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
         self.set(hint=-1, policy=[], confirm=None, said="")
-        words = {"black": _("Black"), "white": _("White"), "empty": _("empty"), "play": _("Play {move}")}
-        self.set(words=words)
+        words = {"black": _("Black"), "white": _("White"), "empty": _("empty"), "dead": _("dead")}
+        self.set(words={**words, "play": _("Play {move}")})
         self._refusals = 0
         self.on("point", lambda event: on_point(_argument(event, "point")))
 

@@ -108,7 +108,7 @@ class StatusPanel:
 
     def __init__(self, actions: Mapping[str, Action]) -> None:
         with ui.element("div").classes("tg-status tg-card"):
-            self._status = ui.label().classes("tg-line-status").props("data-testid=status")
+            self._status = ui.label().classes("tg-line-status").props("role=status data-testid=status")
             self._hint = ui.label().classes("tg-note").props("data-testid=hint")
             with ui.element("div").classes("tg-actions") as self._playing:
                 self._pass = button(_("Pass"), "block", actions["pass"], "pass")

@@ -202,6 +202,9 @@ export default {
     },
     hover() { this.pending = null; },
     said(now) { this.spoken = now; },
+    dead(now, before) {
+      if (this.counting && this.cursor !== null && String(now) !== String(before)) this.moveCursor(this.cursor);
+    },
     refused(now, before) {
       if (now?.key === before?.key) return; // properties were sent again
       clearTimeout(this.fading);
@@ -352,7 +355,9 @@ export default {
     },
     moveCursor(point) {
       this.cursor = point;
-      this.spoken = `${this.nameOf(point)}, ${this.words[{ X: "black", O: "white" }[this.stones[point]] ?? "empty"]}`;
+      const stone = this.words[{ X: "black", O: "white" }[this.stones[point]] ?? "empty"];
+      const dead = this.counting && this.dead.includes(point) ? `, ${this.words.dead}` : "";
+      this.spoken = `${this.nameOf(point)}, ${stone}${dead}`;
     },
     // While the board has the keyboard, the arrow keys move its cursor and do not go through the game.
     onKey(event) {
