@@ -13,7 +13,7 @@ from tengen.match.players import open_player
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import duplicate_games
 from tengen.ratings.elo import Score
-from tengen.ratings.pool import GameSet, Pool, Terms, match_games, matches_in, sgf_games
+from tengen.ratings.pool import GameRules, GameSet, Pool, match_games, matches_in, sgf_games
 from tengen.selfplay.anchors import RunPlayers
 from tengen.sgf import Result, SgfInfo, write_game
 
@@ -22,7 +22,7 @@ def test_every_game_of_a_match_is_a_score_for_the_right_color(tmp_path: Path) ->
     outcomes = [game(0, "a", "b", "a"), game(1, "b", "a", "a"), game(2, "a", "b", None), game(3, "b", "a", "b")]
     outcomes.append(game(4, "a", "b", None, reason="cycle", result="Void"))
     game_set = match_games(write_match(tmp_path / "m", outcomes, komi=6.5))
-    assert game_set.terms == Terms(5, "chinese", 6.5)
+    assert game_set.rules == GameRules(5, "chinese", 6.5)
     assert game_set.scores == (
         Score("a", "b", wins=1),
         Score("b", "a", losses=1),
@@ -53,8 +53,8 @@ def test_sizes_are_kept_apart_and_terms_counted(tmp_path: Path) -> None:
     write_match(tmp_path / "3", series("a", "b", 5, 1), size=7)
     pool = Pool.of(matches_in(tmp_path))
     assert pool.sizes == [5, 7]
-    assert pool.at(7).terms == {Terms(7, "chinese", 0.5): 6}
-    assert list(pool.at(5).terms.values()) == [4, 2]
+    assert pool.at(7).rules == {GameRules(7, "chinese", 0.5): 6}
+    assert list(pool.at(5).rules.values()) == [4, 2]
     assert sum(score.games for score in pool.at(5).scores) == 6
 
 
@@ -149,10 +149,10 @@ def test_records_of_other_programs_are_read_by_their_headers(tmp_path: Path) -> 
     game_sets, notes = sgf_games(tmp_path)
     pool = Pool.of(game_sets)
     assert pool.sizes == [9, 19]
-    scores = {game_set.terms: game_set.scores for game_set in game_sets}
+    scores = {game_set.rules: game_set.scores for game_set in game_sets}
     one, other = Score("Pachi", "Fuego", losses=1), Score("Pachi", "Fuego", wins=1)
-    assert scores[Terms(9, "chinese", 7.5)] == (one, other)
-    assert scores[Terms(9, "chinese", 7)] == (Score("Pachi", "Fuego", draws=1),)
+    assert scores[GameRules(9, "chinese", 7.5)] == (one, other)
+    assert scores[GameRules(9, "chinese", 7)] == (Score("Pachi", "Fuego", draws=1),)
     assert len(notes) == 4 and all(": 1 left out, " in note for note in notes), notes
 
 
@@ -185,7 +185,7 @@ def test_a_folder_without_games_is_an_error(tmp_path: Path) -> None:
 
 def test_renaming_changes_the_whole_game_set() -> None:
     outcome = game(0, "a", "b", "a", counts={"a": 1.5, "b": 0.5, "playouts": 1.5}, visits={"b": 9.0})
-    game_set = GameSet(Path("x"), Terms(9, "chinese", 7.5), (Score("a", "b", 1),), {"a": "?"}, None, (outcome,))
+    game_set = GameSet(Path("x"), GameRules(9, "chinese", 7.5), (Score("a", "b", 1),), {"a": "?"}, None, (outcome,))
     new = game_set.renamed({"a": "c"})
     assert (new.scores[0].black, new.identities) == ("c", {"c": "?"})
     assert (new.outcomes[0].black, new.outcomes[0].winner, new.outcomes[0].loser) == ("c", "c", "b")

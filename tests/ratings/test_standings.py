@@ -10,13 +10,13 @@ from made_matches import game, series, write_match
 
 from tengen.errors import RecipeError
 from tengen.ratings.elo import Rating, Score
-from tengen.ratings.pool import GameSet, Pool, Terms, matches_in
+from tengen.ratings.pool import GameRules, GameSet, Pool, matches_in
 from tengen.ratings.standings import elo_text, standings
 from tengen.statistics import Tally, elo
 
 
 def pool(*scores: Score, komi: float = 7.5) -> Pool:
-    return Pool((GameSet(Path("made"), Terms(9, "chinese", komi), scores),))
+    return Pool((GameSet(Path("made"), GameRules(9, "chinese", komi), scores),))
 
 
 def test_the_anchor_is_gnu_go_10_or_the_player_with_most_games() -> None:

@@ -35,8 +35,8 @@ RUN_MATCHES = "matches/rating-*/match.json"
 
 
 @dataclass(frozen=True, order=True)
-class Terms:
-    """What a game was played by; `rules` as text."""
+class GameRules:
+    """Board size, rule set (as text) and komi of a game."""
 
     size: int
     rules: str
@@ -48,7 +48,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class GameSet:
-    """Games from one place under the same terms.
+    """Games from one place under the same rules.
 
     `identities` has the identity of each player of which more than the name is known: two players of one name with
     different identities are two players. `match` and `outcomes` are those of a match folder, without games after the
@@ -57,7 +57,7 @@ class GameSet:
     """
 
     source: Path
-    terms: Terms
+    rules: GameRules
     scores: tuple[Score, ...]
     identities: Mapping[str, str] = field(default_factory=dict)
     match: About | None = None
@@ -111,11 +111,11 @@ class Pool:
     @property
     def sizes(self) -> list[int]:
         """Board sizes of which there are games."""
-        return sorted({game_set.terms.size for game_set in self.game_sets if game_set.scores})
+        return sorted({game_set.rules.size for game_set in self.game_sets if game_set.scores})
 
     def at(self, size: int) -> Pool:
         """The games on boards of this size."""
-        return replace(self, game_sets=tuple(game_set for game_set in self.game_sets if game_set.terms.size == size))
+        return replace(self, game_sets=tuple(game_set for game_set in self.game_sets if game_set.rules.size == size))
 
     @property
     def players(self) -> list[str]:
@@ -132,12 +132,12 @@ class Pool:
         return [(game_set, outcome) for game_set in self.game_sets for outcome in game_set.outcomes]
 
     @property
-    def terms(self) -> dict[Terms, float]:
-        """Games under each of the terms, most frequent first."""
-        games: Counter[Terms] = Counter()
+    def rules(self) -> dict[GameRules, float]:
+        """Games under each of the rules, most frequent first."""
+        games: Counter[GameRules] = Counter()
         for game_set in self.game_sets:
-            games[game_set.terms] += sum(score.games for score in game_set.scores)  # type: ignore[assignment]
-        return {terms: count for terms, count in games.most_common() if count}
+            games[game_set.rules] += sum(score.games for score in game_set.scores)  # type: ignore[assignment]
+        return {rules: count for rules, count in games.most_common() if count}
 
 
 def match_games(folder: Path) -> GameSet:
@@ -147,7 +147,7 @@ def match_games(folder: Path) -> GameSet:
     conditions = about.conditions
     return GameSet(
         folder,
-        Terms(conditions["size"], conditions["rules"], conditions["komi"]),
+        GameRules(conditions["size"], conditions["rules"], conditions["komi"]),
         tuple(_score(outcome) for outcome in outcomes),
         {player["name"]: identity(player, about.more.get("files", {})) for player in about.players},
         about,
@@ -192,12 +192,12 @@ def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
 
 
 def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
-    """The even games with a result under this path (files, folders, archives) by their terms, and notes.
+    """The even games with a result under this path (files, folders, archives) by their rules, and notes.
 
     PB and PW are the names of the players. The notes count the games that were left out, by reason. Raises SgfError
     when there are no files.
     """
-    games: dict[Terms, list[tuple[Score, bytes]]] = defaultdict(list)
+    games: dict[GameRules, list[tuple[Score, bytes]]] = defaultdict(list)
     left_out: Counter[str] = Counter()
     for tree in Sources([path]).trees():
         try:
@@ -205,13 +205,13 @@ def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
                 raise SgfError(tree.reason)
             record = read_record(first_tree(tree.data))
             score = _score_of(record.info, bool(record.stones))
-            terms = Terms(record.size, record.info.rules_or_guess, record.info.komi_or_guess)
-            games[terms].append((score, digest(record.moves)))
+            rules = GameRules(record.size, record.info.rules_or_guess, record.info.komi_or_guess)
+            games[rules].append((score, digest(record.moves)))
         except SgfError as error:
             left_out[str(error).split(":")[0]] += 1
     game_sets = [
-        GameSet(path, terms, tuple(score for score, _ in found), moves=tuple(moves for _, moves in found))
-        for terms, found in sorted(games.items())
+        GameSet(path, rules, tuple(score for score, _ in found), moves=tuple(moves for _, moves in found))
+        for rules, found in sorted(games.items())
     ]
     return game_sets, [f"{path}: {count} left out, {reason}" for reason, count in sorted(left_out.items())]
 
@@ -276,7 +276,7 @@ def _disambiguated(game_sets: tuple[GameSet, ...]) -> tuple[list[str], tuple[Gam
     for game_set in game_sets:
         place = game_set.source.resolve().name
         for name, who in game_set.identities.items():
-            known[game_set.terms.size, name].setdefault(who, place if places[place] == 1 else str(game_set.source))
+            known[game_set.rules.size, name].setdefault(who, place if places[place] == 1 else str(game_set.source))
     clashes = {key: found for key, found in sorted(known.items()) if len(found) > 1}
     notes = [
         f"{name} is not the same player everywhere: those of {', '.join(found.values())} are rated separately"
@@ -284,7 +284,7 @@ def _disambiguated(game_sets: tuple[GameSet, ...]) -> tuple[list[str], tuple[Gam
     ]
     renamed = []
     for game_set in game_sets:
-        found = {name: clashes.get((game_set.terms.size, name), {}) for name in game_set.identities}
+        found = {name: clashes.get((game_set.rules.size, name), {}) for name in game_set.identities}
         renamed.append(
             game_set.renamed(
                 {name: f"{name} ({found[name][who]})" for name, who in game_set.identities.items() if found[name]}

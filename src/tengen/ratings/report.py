@@ -38,7 +38,7 @@ def write_report(folder: Path) -> Path | None:
         return None
     names = game_set.match.names
     anchor = names[1] if len(names) == 2 and ANCHOR not in names else None
-    found = standings(Pool((game_set,)), game_set.terms.size, anchor)
+    found = standings(Pool((game_set,)), game_set.rules.size, anchor)
     title = " against ".join(names) if len(names) == 2 else folder.resolve().name
     return write_pool_report(Pool((game_set,)), [found], folder, title)
 
@@ -51,7 +51,7 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
     out.mkdir(parents=True, exist_ok=True)
     title = charts.drawable(title)
     sizes = {one.size for one in found}
-    pool = replace(pool, game_sets=tuple(game_set for game_set in pool.game_sets if game_set.terms.size in sizes))
+    pool = replace(pool, game_sets=tuple(game_set for game_set in pool.game_sets if game_set.rules.size in sizes))
     path = write_page(
         out / "report.html",
         "ratings.html",
@@ -76,8 +76,8 @@ def _state(pool: Pool) -> str:
             bound = "at most " if game_set.match and game_set.match.more.get("within") else ""
             whole = f"{bound}{len(game_set.outcomes) + more}"
             stopped.append(f"{game_set.source.resolve().name} stopped after {len(game_set.outcomes)} of {whole} games")
-    terms = "; ".join(str(terms) for terms in pool.terms)
-    return f"{'. '.join([terms, *stopped])}."
+    rules = "; ".join(str(rules) for rules in pool.rules)
+    return f"{'. '.join([rules, *stopped])}."
 
 
 def _tests(game_set: GameSet) -> list[tuple[Sprt, Progress, list[float]]]:
@@ -250,13 +250,13 @@ def write_games(pool: Pool, path: Path) -> None:
 
 
 def _row(game_set: GameSet, outcome: Outcome) -> dict[str, Any]:
-    terms = {"size": game_set.terms.size, "rules": game_set.terms.rules, "komi": game_set.terms.komi}
+    rules = {"size": game_set.rules.size, "rules": game_set.rules.rules, "komi": game_set.rules.komi}
     return {
         "match": str(game_set.source),
         "game": outcome.index,
         "round": outcome.round,
         "pair": outcome.pair,
-        **terms,
+        **rules,
         **dict(_facts(outcome)),
         "disputed": outcome.disputed,
         "counts": json.dumps(outcome.counts, ensure_ascii=False) if outcome.counts else "",

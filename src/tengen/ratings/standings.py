@@ -12,7 +12,7 @@ from typing import Any
 from tengen.errors import RecipeError
 from tengen.ratings.duplicate_games import duplicate_games
 from tengen.ratings.elo import Rating, Ratings, Score, fit
-from tengen.ratings.pool import Pool, Terms
+from tengen.ratings.pool import GameRules, Pool
 from tengen.statistics import Tally
 
 ANCHOR = "GNU Go level 10"
@@ -37,7 +37,7 @@ class Standings:
     """The ratings on boards of one size. `by_color` has the games of each player with Black and with White."""
 
     size: int
-    terms: dict[Terms, float]
+    rules: dict[GameRules, float]
     ratings: Ratings
     by_color: dict[str, tuple[Tally, Tally]]
     pairs: tuple[Pair, ...]
@@ -89,7 +89,7 @@ class Standings:
         advantage = self.ratings.first_move
         return {
             "size": self.size,
-            "terms": [{"rules": t.rules, "komi": t.komi, "games": int(n)} for t, n in self.terms.items()],
+            "rules": [{"rules": t.rules, "komi": t.komi, "games": int(n)} for t, n in self.rules.items()],
             "games": self.games,
             "anchor": self.ratings.anchor,
             "first_move": None if advantage is None else _elos(advantage.elo, advantage.low, advantage.high),
@@ -140,10 +140,10 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
         ANCHOR if ANCHOR in by_color else max(sorted(by_color), key=lambda name: _worth(total(by_color[name])))
     )
     ratings = fit(scores, chosen, first_move=first_move)
-    terms = here.terms
+    rules = here.rules
     one_sided = _one_sided(by_color) if first_move else []
-    warnings = (*pool.notes, *_mixed(terms), *one_sided, *ratings.warnings, *duplicate_games(here))
-    return Standings(size, terms, ratings, by_color, _pairs(scores, ratings), warnings)
+    warnings = (*pool.notes, *_mixed(rules), *one_sided, *ratings.warnings, *duplicate_games(here))
+    return Standings(size, rules, ratings, by_color, _pairs(scores, ratings), warnings)
 
 
 def elo_text(rating: Rating | None) -> tuple[str, str]:
@@ -230,10 +230,10 @@ def _chance(score: Score, ratings: Ratings) -> float:
     return float(1 / (1 + 10 ** (-ahead / 400)))
 
 
-def _mixed(terms: dict[Terms, float]) -> list[str]:
-    if len(terms) < 2:
+def _mixed(rules: dict[GameRules, float]) -> list[str]:
+    if len(rules) < 2:
         return []
-    each = "; ".join(f"{t.rules} with komi {t.komi:g} ({games:g} games)" for t, games in terms.items())
+    each = "; ".join(f"{t.rules} with komi {t.komi:g} ({games:g} games)" for t, games in rules.items())
     return [f"games under different rules or komi are rated together: {each}"]
 
 
