@@ -183,7 +183,7 @@ def scale_down(network: nn.Module, fresh: Collection[str], batch: TensorBatch) -
         if spread <= 1:
             return None
         for parameter in layer.parameters():
-            parameter /= spread
+            parameter.div_(spread)
         return output / spread
 
     layers = [(name, part) for name, part in network.named_modules() if isinstance(part, nn.Conv2d | nn.Linear)]
