@@ -291,7 +291,7 @@ def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[
 
 
 def test_a_network_of_one_size_tells_its_cost_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tengen.data.planes import plane_set
     from tengen.recipes.loader import network_fields
@@ -304,9 +304,10 @@ def test_a_network_of_one_size_tells_its_cost_there(
 
     monkeypatch.setattr("tengen.training.supervised.train", begin)
     recipe = tmp_path / "cody.yaml"
-    recipe.write_text("name: cody\nnetwork: {family: cody7x7}\ndata: {store: games}\ntraining: {steps: 1}\n")
+    recipe.write_text(f"name: cody\nnetwork: {{family: cody7x7}}\ndata: {{store: {store}}}\ntraining: {{steps: 1}}\n")
     assert main(["train", str(recipe)]) == 0
-    assert "31 M multiplications a position at 7x7" in " ".join(capsys.readouterr().err.split())
+    told = " ".join(capsys.readouterr().err.split())
+    assert "31 M multiplications a position at 7x7" in told and "60 games of" in told
 
 
 def test_a_store_that_is_missing_is_all_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

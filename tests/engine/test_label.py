@@ -208,7 +208,7 @@ def test_a_teacher_without_values_labels_none(
 ) -> None:
     records = Labeller([store], Valueless(), LabelPlan(per_game=2)).label(0, 3)
     assert all(np.isnan(record.root_values).all() and list(labelled(record)) for record in records)
-    monkeypatch.setattr("tengen.cli.label.load_evaluator", lambda name, device: Valueless())
+    monkeypatch.setattr("tengen.cli.label.load_evaluator", lambda name, device, batch: Valueless())
     assert label(store.path, tmp_path / "labels", "--visits", "2") == 2
     assert "has no value, which a search needs" in capsys.readouterr().err and not (tmp_path / "labels").exists()
 
