@@ -154,6 +154,7 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
         (["--raw", ""], "--raw needs a network"),
         (["zero-9x9", "--komi", "5.5"], "--komi 5.5 is for --raw POSITION alone"),
         (["--size", "9"], "--size 9 is for --raw POSITION alone"),
+        (["zero-9x9", "--symmetry", "77"], "--symmetry 77 is for --raw POSITION alone"),
         (["zero-9x9", "--raw", "D4 D4", "--size", "9"], "D4"),
         (["zero-9x9", "--raw", "W D4", "--size", "9"], "it is the turn of B after 0 moves"),
         (["linear", "--raw", "D4"], "no network 'linear'"),

@@ -303,7 +303,7 @@ def test_an_event_changes_neither_rules_nor_komi_nor_result(record: str) -> None
 
 
 def test_a_move_after_a_changed_turn_is_one_that_the_record_allows() -> None:
-    """White takes a ko and Black passes. By the history of the line Black may not take back, whoever's turn it is."""
+    """White takes a ko and Black passes. By the history of the line Black may not take back on his turn either."""
     session, editor = opened(b"(;SZ[9]RU[tromp-taylor]AB[dc][cd][de][ed]AW[ec][fd][ee];W[dd];B[])")
     session.seek(2)
     editor.swap_turn()

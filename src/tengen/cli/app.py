@@ -135,8 +135,8 @@ def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
             return None
 
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    names = {"help_option_names": ["-h", "--help"]}
-    program.command(help=_paragraphs(command.__doc__ or ""), context_settings=names)(noted)
+    settings = {"help_option_names": ["-h", "--help"]}
+    program.command(help=_paragraphs(command.__doc__ or ""), context_settings=settings)(noted)
     try:
         if not run:
             typer.main.get_command(program).make_context(f"tengen {name}", args).close()

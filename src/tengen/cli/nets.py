@@ -83,8 +83,9 @@ def command(
             raise NetworkError("--raw needs a network: tengen nets NAME --raw POSITION")
         _print_raw(name, _position(raw, size, rules, komi), symmetry, optimism, as_json)
         return
-    for option, given in (("size", size), ("rules", rules or None), ("komi", komi)):
-        if given is not None:
+    asked = {"size": size, "rules": rules, "komi": komi, "symmetry": symmetry if symmetry != "0" else None}
+    for option, given in asked.items():
+        if given not in (None, ""):
             raise NetworkError(f"--{option} {given} is for --raw POSITION alone")
     if name is not None:
         path = find_file(name)
