@@ -109,10 +109,12 @@ def test_two_programs_of_one_name_are_told() -> None:
 
 def test_how_the_players_of_a_run_search_and_pass() -> None:
     params = SearchParams(c_puct=2, simulate_to_end=True, selection="puct-alphago", score_weight=0)
-    players = RunPlayers(64, params, "no-useful-move")
+    players = RunPlayers(64, params, "no-useful-move", "torch")
     own, other, playouts = players.network(7), players.parse("tygem-b8c64"), players.parse("playouts:uniform@300")
     assert (own.name, own.visits, own.params) == ("network 7, 64 visits", 64, params)
     assert own.pass_policy == playouts.pass_policy == RunPlayers(64).parse("playouts").pass_policy == "no-useful-move"
     assert (other.visits, other.params, other.pass_policy) == (64, params, "free")
     assert (playouts.visits, playouts.params.playout) == (300, "uniform")
     assert players.network(7, 1).player == "policy:network 7"
+    raw = players.parse("policy:tygem-b8c64"), players.network(7, 1)
+    assert {spec.device for spec in (own, other, *raw)} == {"torch"}

@@ -38,7 +38,13 @@ def test_a_gate_counts_dead_stones_as_the_search_does(
     to_end: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Networks pass last. Where simulations count the board without dead stones, they capture them before."""
-    monkeypatch.setattr(gates, "load_temporary", lambda path: Checksum(path.stem))
+    devices = []
+
+    def load(path: Path, device: str) -> Checksum:
+        devices.append(device)
+        return Checksum(path.stem)
+
+    monkeypatch.setattr(gates, "load_temporary", load)
     files = [tmp_path / name for name in ("a.onnx", "b.onnx")]
     for path in files:
         path.write_bytes(b"")
@@ -52,12 +58,14 @@ def test_a_gate_counts_dead_stones_as_the_search_does(
         game=GameConfig(sizes={5: 1.0}, settle=False, max_moves=200, pass_policy="no-legal-move"),
         search=SearchConfig(params=params),
         gate=GateConfig(games=40, visits=1),
+        device="torch",
     )
     gate(tmp_path, config, 1, *files, {5: 0.5})
     folder = tmp_path / "matches" / "gate-00001"
     about, outcomes = read_folder(folder)
     assert about.conditions["dead_stones"] == ("none" if to_end else "pass-alive")
     assert {player["pass_policy"] for player in about.players} == {"no-useful-move"}
+    assert devices == [player["device"] for player in about.players] == ["torch", "torch"]
     passed_out = [outcome for outcome in outcomes if outcome.reason == "count"]
     records = [read_game((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes())[0] for outcome in passed_out]
     assert len(records) > 10

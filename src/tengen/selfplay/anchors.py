@@ -13,6 +13,7 @@ from pathlib import Path
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.network_file import find_network
+from tengen.machine import Device
 from tengen.match.spec import PlayerSpec
 
 _OWN = ("early", "past")
@@ -20,7 +21,7 @@ _OWN = ("early", "past")
 
 @dataclass(frozen=True)
 class RunPlayers:
-    """How the networks of a run play in its ratings: `visits` (1 is the raw policy), search and pass policy.
+    """How the networks of a run play in its ratings: `visits` (1 is the raw policy), search, pass policy and device.
 
     Playouts pass when no useful move is left, other networks freely.
     """
@@ -28,11 +29,13 @@ class RunPlayers:
     visits: int = 1
     params: SearchParams = field(default_factory=SearchParams)
     pass_policy: PassPolicy = "free"
+    device: Device = "cpu"
 
     def network(self, number: int, visits: int | None = None) -> PlayerSpec:
         """The network of this number, which the word `network NUMBER` stands for."""
         visits = self.visits if visits is None else visits
-        return network_spec(f"network {number}", network_name(number, visits), visits, self.params, self.pass_policy)
+        name = network_name(number, visits)
+        return network_spec(f"network {number}", name, visits, self.params, self.pass_policy, self.device)
 
     def parse(self, word: str) -> PlayerSpec:
         """The player of a word other than `early` and `past`. Raises NetworkError for a missing network."""
@@ -43,8 +46,10 @@ class RunPlayers:
             return spec
         find_network(spec.subject)
         if spec.kind == "policy" or spec.visits == 1:
-            return _named(spec, {"player": f"policy:{spec.subject}", "visits": None, "pass_policy": "free"})
-        return _named(spec, {"search": self.params.model_dump(), "pass_policy": "free"})
+            own: dict[str, object] = {"player": f"policy:{spec.subject}", "visits": None}
+        else:
+            own = {"search": self.params.model_dump()}
+        return _named(spec, {**own, "pass_policy": "free", "device": self.device})
 
 
 @dataclass(frozen=True)
@@ -65,11 +70,14 @@ def network_name(number: int, visits: int) -> str:
     return f"network {number}, {'raw policy' if visits == 1 else f'{visits} visits'}"
 
 
-def network_spec(word: str, name: str, visits: int, params: SearchParams, pass_policy: PassPolicy) -> PlayerSpec:
+def network_spec(
+    word: str, name: str, visits: int, params: SearchParams, pass_policy: PassPolicy, device: Device = "cpu"
+) -> PlayerSpec:
     """The raw policy of a network at 1 visit, otherwise its search with these params and none that its card advises."""
     if visits == 1:
-        return PlayerSpec(player=f"policy:{word}", name=name, pass_policy=pass_policy)
-    return PlayerSpec(player=word, name=name, visits=visits, search=params.model_dump(), pass_policy=pass_policy)
+        return PlayerSpec(player=f"policy:{word}", name=name, pass_policy=pass_policy, device=device)
+    search = params.model_dump()
+    return PlayerSpec(player=word, name=name, visits=visits, search=search, pass_policy=pass_policy, device=device)
 
 
 def check_anchors(words: Iterable[str]) -> None:

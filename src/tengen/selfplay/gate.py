@@ -61,7 +61,7 @@ def gate(
     params, pass_policy = now.search.search_params(full=False), run_pass_policy(now.game)
     files = {f"candidate {cycle}": candidate, f"network {cycle - 1}": playing}
     settings = MatchSettings.of(
-        *(network_spec(word, word, rules.visits, params, pass_policy) for word in files),
+        *(network_spec(word, word, rules.visits, params, pass_policy, config.device) for word in files),
         games=rules.games + rules.games % 2,
         conditions=run_conditions(
             now.game,
@@ -78,7 +78,7 @@ def gate(
         if cluster
         else InBatch(
             open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": evaluator_player(
-                spec, load_temporary(files[spec.name]), games, threads or 1, dead_stones
+                spec, load_temporary(files[spec.name], config.device), games, threads or 1, dead_stones
             ),
             find_network=files.__getitem__,
         )

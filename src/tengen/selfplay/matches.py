@@ -7,6 +7,7 @@ from pathlib import Path
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
+from tengen.machine import Device
 from tengen.match.folder import OtherMatchError, read_folder, remove_match
 from tengen.match.game import Conditions, Outcome
 from tengen.match.runner import Execution, play_match
@@ -19,9 +20,9 @@ NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0
 """Settings of a search without noise."""
 
 
-def load_temporary(path: Path) -> Evaluator:
+def load_temporary(path: Path, device: Device = "cpu") -> Evaluator:
     """A network that lives for some cycles: its compiled models are not kept for later processes."""
-    return load_evaluator(path, "cpu", remember=False)
+    return load_evaluator(path, device, remember=False)
 
 
 def run_pass_policy(game: GameConfig) -> PassPolicy:

@@ -94,7 +94,7 @@ def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMat
     params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
     conditions = run_conditions(game, params, game.main_size, komi, opening=rating.opening)
     conditions = conditions.model_copy(update={"opening": conditions.drawn})
-    players = RunPlayers(rating.visits, params, run_pass_policy(game))
+    players = RunPlayers(rating.visits, params, run_pass_policy(game), config.device)
     return RatingMatch(conditions, players, rating.games, rating.program_games, threads)
 
 
@@ -108,7 +108,7 @@ def rate(
     games: int = 0,
     hours: float = 0.0,
     threads: int = 2,
-    load: Load = load_temporary,
+    load: Load | None = None,
     check: Check = go_on,
     cluster: Cluster | None = None,
 ) -> RatingEvent:
@@ -129,6 +129,7 @@ def rate(
         match = RatingMatch(match.conditions, match.players, match.games, None, match.threads)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.players)
+    load = load or partial(load_temporary, device=config.device)
     opener = PlayerOpener(networks, load, check, cluster)
     opener.evaluator(number)
     pairings = []
