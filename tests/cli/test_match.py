@@ -33,13 +33,14 @@ def test_a_file_and_options_over_it(tmp_path: Path, capsys: pytest.CaptureFixtur
     path, out = tmp_path / "three.yaml", tmp_path / "out"
     path.write_text(FILE)
     words = [str(path), "--out", str(out), "--workers", "1"]
-    assert main(["match", *words, "--komi", "1.5", "--back", "2", "--set", "conditions.seed=7"]) == 0
+    assert main(["match", *words, "--komi", "1.5", "--back", "2", "--set", "conditions.seed=7", "--threads", "2"]) == 0
     printed = capsys.readouterr()
     assert "c - b: " in printed.out and f"are in {out}" in printed.out
     assert printed.err.startswith("6 games, 1 at once: ladder, a - b - c\n")
     found = about(out)
     assert found["schedule"] == {"kind": "ladder", "anchors": 1, "back": 2}
     assert (found["conditions"]["komi"], found["conditions"]["seed"], found["conditions"]["turns"]) == (1.5, 7, 3)
+    assert [player["threads"] for player in found["players"]] == [1, 2, 1]  # `random` has none
     assert main(["match", *words]) == 2
     assert "holds a match with schedule.back = 2, not 1" in capsys.readouterr().err
 
@@ -71,11 +72,24 @@ def test_copies_of_games_are_told_at_the_end(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_network_that_has_not_learnt_the_board_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["match", "policy:zero-7x7", "random", "--games", "2", "--quiet", "--workers", "1", "--out"]
+    words = [
+        "match",
+        "policy:zero-7x7",
+        "random",
+        "--games",
+        "2",
+        "--quiet",
+        "--workers",
+        "1",
+        "--device",
+        "cpu",
+        "--out",
+    ]
     for size, told in ((9, "warning: zero-7x7 learnt 7x7, not 9x9"), (7, "")):
         assert main([*words, str(tmp_path / str(size)), "--size", str(size), "--openings", "random"]) == 0
         printed = capsys.readouterr().err
         assert told in printed and ("warning" in printed) == bool(told)
+    assert [player["device"] for player in about(tmp_path / "7")["players"]] == ["cpu", "auto"]
 
 
 def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

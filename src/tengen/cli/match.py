@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.coords import SIZES
+from tengen.machine import Device
 
 if TYPE_CHECKING:
     from tengen.match.settings import MatchSettings
@@ -67,6 +68,10 @@ def command(
     seconds: Annotated[float | None, typer.Option(help="seconds a move of players without a limit")] = None,
     time: Annotated[str | None, typer.Option(help="clock of players without a limit, such as 10m+5x30s")] = None,
     move_seconds: Annotated[float | None, typer.Option(help="maximum seconds a move of a GTP program [180]")] = None,
+    device: Annotated[
+        Device | None, typer.Option(help=r"device that runs the networks; auto: the fastest \[auto]")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help=r"threads of each player's search \[1]")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
     ] = None,
@@ -106,7 +111,14 @@ def command(
         },
         "within": within,
         "sprt": {**_bounds(sprt), "alpha": alpha, "beta": beta},
-        "defaults": {"visits": visits, "seconds": seconds, "time": time, "move_seconds": move_seconds},
+        "defaults": {
+            "visits": visits,
+            "seconds": seconds,
+            "time": time,
+            "move_seconds": move_seconds,
+            "device": device,
+            "threads": threads,
+        },
     }
     match, name = _read(players, _given(given), settings or [])
     _play(match, out or Path("matches") / name, workers, cluster, quiet)
