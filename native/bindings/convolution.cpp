@@ -201,9 +201,9 @@ void register_convolution(nb::module_& m) {
         .def(
             "__init__", &bindings::make, "weights"_a, "bias"_a, "precision"_a = "f32", "instructions"_a = "",
             "Weights [outputs, inputs, kernel, kernel] and bias [outputs]; with precision bf16 the factors of products "
-            "are rounded to bf16: the error has up to 0.9% of the standard deviation of the results. instructions is "
-            "one of "
-            "available(precision), the first unless given. Raises ValueError for another kernel, for an unknown "
+            "are rounded to bf16: the error has about 1% of the standard deviation of the results with a kernel of 3, "
+            "1.3% with one of 5. instructions is one of available(precision), the first unless given. Raises "
+            "ValueError for another kernel, for an unknown "
             "precision and for other instructions.")
         .def_static(
             "available", [](const std::string& precision) { return Winograd::available(bindings::is_bf16(precision)); },

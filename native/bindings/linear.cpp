@@ -1,6 +1,7 @@
 // The linear playout policy: its trainer, its weights and what it makes of a position.
 #include "playout/linear.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -100,14 +101,14 @@ std::vector<std::tuple<std::string, Feature, Feature>> groups() {
     return found;
 }
 
-auto read_weights(const std::string& path) {
+auto read_weights(const std::filesystem::path& path) {
     const LinearWeights weights = read_linear_weights(path);
     auto array = new_array<std::int8_t>(kFeatures);
     for (Feature f = 0; f < kFeatures; ++f) array.data()[f] = static_cast<std::int8_t>(weights.step(f));
     return array;
 }
 
-void write_weights(const std::string& path, const nb::bytes& card, In<std::int8_t> steps) {
+void write_weights(const std::filesystem::path& path, const nb::bytes& card, In<std::int8_t> steps) {
     write_linear_weights(path, std::string(card.c_str(), card.size()), {steps.data(), steps.size()});
 }
 

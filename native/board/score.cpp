@@ -32,22 +32,6 @@ PointSet taxed_eyes(const Game& game, const PointSet& dead) {
     return game.rules().tax == Tax::none ? PointSet() : seki_eyes(game.board(), dead);
 }
 
-// What Tax::all takes: two points of each of Black's groups, minus those of White.
-int group_tax(const Board& board, const Owners& owner, const PointSet& surrounded) {
-    std::array<PointSet, 3> owned;
-    for (Point p = 0; p < board.points(); ++p) owned[index(owner[p])].add(p);
-    int tax = 0;
-    for (const Color color : {Color::black, Color::white}) {
-        PointSet rest = owned[index(color)];
-        while (!rest.empty()) {
-            const PointSet group = region_of(board.table(), rest, rest.first());
-            rest = rest.minus(group);
-            tax += std::min((group & surrounded).count(), 2) * (color == Color::black ? 1 : -1);
-        }
-    }
-    return tax;
-}
-
 // Points that an empty board's owner has: what area and territory scoring count alike, and how they are taxed.
 struct Count {
     PointSet gone, eyes, surrounded;  // dead stones; eyes that count nothing; empty points otherwise
@@ -59,7 +43,12 @@ Count count_of(const Game& game, const PointSet& dead) {
     const Board& board = game.board();
     Count count{whole_chains(board, dead), taxed_eyes(game, dead), {}, owners(board, dead), 0};
     count.surrounded = (board.empty_points() | count.gone).minus(count.eyes);
-    if (game.rules().tax == Tax::all) count.tax = group_tax(board, count.owner, count.surrounded);
+    if (game.rules().tax == Tax::all) {
+        std::array<PointSet, 2> owned;
+        for (Point p = 0; p < board.points(); ++p)
+            if (count.owner[p] != Color::empty) owned[index(count.owner[p])].add(p);
+        count.tax = group_tax(board, owned, count.surrounded);
+    }
     return count;
 }
 
@@ -105,6 +94,19 @@ int free_stones(const Game& game, const PointSet& gone, const Owners& owner) {
 }
 
 }  // namespace
+
+int group_tax(const Board& board, const std::array<PointSet, 2>& owned, const PointSet& surrounded) {
+    int tax = 0;
+    for (const Color color : {Color::black, Color::white}) {
+        PointSet rest = owned[index(color)];
+        while (!rest.empty()) {
+            const PointSet group = region_of(board.table(), rest, rest.first());
+            rest = rest.minus(group);
+            tax += std::min((group & surrounded).count(), 2) * (color == Color::black ? 1 : -1);
+        }
+    }
+    return tax;
+}
 
 PointSet region_of(const Geometry& table, const PointSet& within, Point start) {
     std::array<Point, kMaxPoints> open;

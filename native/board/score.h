@@ -32,6 +32,10 @@ float area_score(const Game& game, const PointSet& dead);
 float territory_score(const Game& game, const PointSet& dead);
 float score(const Game& game, const PointSet& dead);  // by the game's rules
 
+// What Tax::all takes: two points of each group of Black, a connected region of what he owns, as far as it has
+// `surrounded` points, minus those of White.
+int group_tax(const Board& board, const std::array<PointSet, 2>& owned, const PointSet& surrounded);
+
 // The owners by the game's rules: with a tax the eyes of a seki are neutral.
 Owners counted_owners(const Game& game, const PointSet& dead);
 

@@ -13,10 +13,11 @@ namespace tengen {
 class Winograd {
   public:
     /// `weights` [outputs][inputs][kernel][kernel], `bias` [outputs] or null for none. `kernel` is 3 or 5. With `bf16`
-    /// the factors of the products are rounded to bf16, all sums are in float32: the error has up to 0.9% of the
-    /// standard deviation of the results. `instructions` is one of `available(bf16)`; the first of them unless given.
-    /// Throws std::invalid_argument for another. Those that fuse multiplication and addition (all but plain, and plain
-    /// where the build has them) give other last bits than those that do not.
+    /// the factors of the products are rounded to bf16, all sums are in float32: the error has about 1% of the
+    /// standard deviation of the results with a kernel of 3, 1.3% with one of 5. `instructions` is one of
+    /// `available(bf16)`; the first of them unless given. Throws std::invalid_argument for another. Those that fuse
+    /// multiplication and addition (all but plain, and plain where the build has them) give other last bits than those
+    /// that do not.
     Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel, bool bf16 = false,
              std::string_view instructions = {});
 

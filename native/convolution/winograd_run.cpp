@@ -121,7 +121,7 @@ inline void transpose(Vec* m) {
 }
 
 // The interpolation points are 0, +-kNear, +-kFar and infinity: of the small ones, those with the least error in
-// bf16, 0.9% of a result where 1 and 2 have 2.1% (Barabasz et al., "Error analysis and improving the accuracy of
+// bf16, some 1% of a result where 1 and 2 have 2.1% (Barabasz et al., "Error analysis and improving the accuracy of
 // Winograd convolution for deep neural networks", 2020, choose points so). Their product is 1.
 constexpr float kNear = static_cast<float>(kWinogradNear), kFar = static_cast<float>(kWinogradFar);
 constexpr float kNear2 = kNear * kNear, kFar2 = kFar * kFar, kBoth2 = kNear2 + kFar2;

@@ -1,10 +1,10 @@
 #include "playout/linear.h"
 
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <system_error>
-#include <unordered_map>
 
 #include "playout/linear_moves.h"
 
@@ -20,9 +20,9 @@ struct Loaded {
 
 struct WeightsCache {
     std::mutex lock;
-    std::string path;
+    std::filesystem::path path;
     std::shared_ptr<const LinearWeights> standard;
-    std::unordered_map<std::string, Loaded> others;
+    std::map<std::filesystem::path, Loaded> others;
 };
 
 WeightsCache& weights_cache() {
@@ -30,12 +30,12 @@ WeightsCache& weights_cache() {
     return cache;
 }
 
-std::shared_ptr<const LinearWeights> load(const std::string& path) {
+std::shared_ptr<const LinearWeights> load(const std::filesystem::path& path) {
     return std::make_shared<const LinearWeights>(read_linear_weights(path));
 }
 
 // Reads a file only where nobody has its weights yet. Needs the lock.
-std::shared_ptr<const LinearWeights> shared(WeightsCache& cache, const std::string& path) {
+std::shared_ptr<const LinearWeights> shared(WeightsCache& cache, const std::filesystem::path& path) {
     std::error_code missing;  // then load() says what is wrong
     const auto written = std::filesystem::last_write_time(path, missing);
     if (const auto found = cache.others.find(path); found != cache.others.end() && found->second.written == written)
@@ -80,7 +80,7 @@ void LinearPolicy::weigh(const Board& board, Color to_play, std::span<const Move
         weights[i] = moves[i] == board.pass() ? (any ? 0.0f : 1.0f) : all.weight(moves[i]);
 }
 
-void set_linear_path(std::string path) {
+void set_linear_path(std::filesystem::path path) {
     const std::lock_guard lock(weights_cache().lock);
     weights_cache().path = std::move(path);
     weights_cache().standard.reset();
@@ -100,8 +100,8 @@ std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name, float 
         if (!cache.standard) cache.standard = load(cache.path);
         return std::make_shared<const LinearPolicy>(cache.standard, temperature);
     }
-    return std::make_shared<const LinearPolicy>(
-        shared(cache, std::string(name.substr(std::string_view("linear:").size()))), temperature);
+    const auto path = name.substr(std::string_view("linear:").size());
+    return std::make_shared<const LinearPolicy>(shared(cache, std::u8string(path.begin(), path.end())), temperature);
 }
 
 }  // namespace tengen

@@ -1,6 +1,7 @@
 // Playouts by a learned softmax over local features.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -35,9 +36,9 @@ class LinearPolicy final : public PlayoutPolicy {
 };
 
 // The native code does not know where the weights of the package lie: `linear` is the file named here, read when the
-// policy is first asked for; "linear:PATH" is any other file, read once while its weights are in use and the file is as
-// it was. Python names the file when tengen is imported.
-void set_linear_path(std::string path);
+// policy is first asked for; "linear:PATH", in UTF-8, is any other file, read once while its weights are in use and the
+// file is as it was. Python names the file when tengen is imported.
+void set_linear_path(std::filesystem::path path);
 bool has_linear_path();
 
 // `name` is "linear" or "linear:PATH". Throws std::invalid_argument for a file that cannot be used, or while none is

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace tengen {
 
@@ -24,10 +25,16 @@ void append(std::string& bytes, std::uint32_t number) {
     bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
+// In UTF-8, for messages.
+std::string text_of(const std::filesystem::path& path) {
+    const std::u8string text = path.u8string();
+    return {text.begin(), text.end()};
+}
+
 // Takes the file apart from the front.
 class Reader {
   public:
-    Reader(const std::string& path, std::string_view bytes) : path_(path), rest_(bytes) {}
+    Reader(std::string path, std::string_view bytes) : path_(std::move(path)), rest_(bytes) {}
 
     std::string_view take(std::size_t count) {
         if (count > rest_.size()) refuse("it was cut short");
@@ -46,7 +53,7 @@ class Reader {
     }
 
   private:
-    const std::string& path_;
+    std::string path_;
     std::string_view rest_;
 };
 
@@ -70,16 +77,16 @@ LinearWeights::LinearWeights(std::vector<std::int8_t> steps) : steps_(std::move(
     expand(kFollow.first, kFollows, follows_);
 }
 
-LinearWeights read_linear_weights(const std::string& path) {
+LinearWeights read_linear_weights(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::invalid_argument(path + " cannot be read");
+    if (!file) throw std::invalid_argument(text_of(path) + " cannot be read");
     std::string bytes;
     try {
         bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     } catch (const std::ios_base::failure& error) {  // a folder opens, and then cannot be read
-        throw std::invalid_argument(path + " cannot be read: " + error.what());
+        throw std::invalid_argument(text_of(path) + " cannot be read: " + error.what());
     }
-    Reader reader(path, bytes);
+    Reader reader(text_of(path), bytes);
     if (bytes.size() < kMagic.size() || reader.take(kMagic.size()) != kMagic) reader.refuse("it begins otherwise");
     if (const auto format = reader.number(); format != kFormat)
         reader.refuse("its format is " + std::to_string(format) + ", this version reads " + std::to_string(kFormat));
@@ -93,7 +100,8 @@ LinearWeights read_linear_weights(const std::string& path) {
     return LinearWeights(std::vector<std::int8_t>(steps.begin(), steps.end()));
 }
 
-void write_linear_weights(const std::string& path, const std::string& card, std::span<const std::int8_t> steps) {
+void write_linear_weights(const std::filesystem::path& path, const std::string& card,
+                          std::span<const std::int8_t> steps) {
     if (steps.size() != kFeatures)
         throw std::invalid_argument("linear playout weights: " + std::to_string(kFeatures) + " are needed, not " +
                                     std::to_string(steps.size()));
@@ -107,7 +115,7 @@ void write_linear_weights(const std::string& path, const std::string& card, std:
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     file.flush();
-    if (!file) throw std::invalid_argument(path + " cannot be written");
+    if (!file) throw std::invalid_argument(text_of(path) + " cannot be written");
 }
 
 }  // namespace tengen

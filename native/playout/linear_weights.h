@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class LinearWeights {
 };
 
 // Both throw std::invalid_argument that names the file and what is wrong with it.
-LinearWeights read_linear_weights(const std::string& path);
-void write_linear_weights(const std::string& path, const std::string& card, std::span<const std::int8_t> steps);
+LinearWeights read_linear_weights(const std::filesystem::path& path);
+void write_linear_weights(const std::filesystem::path& path, const std::string& card,
+                          std::span<const std::int8_t> steps);
 
 }  // namespace tengen

@@ -13,7 +13,8 @@ using Tally = std::array<std::int32_t, kMaxPoints>;
 Tally tally_playouts(const Game& game, int playouts, std::uint64_t seed);
 
 // Stones of chains whose points the other side owned more often than not when the playouts ended, and all stones in the
-// other side's pass-alive territory; never pass-alive stones.
+// other side's pass-alive territory; never pass-alive stones, and no stones in a seki that is proven or that their
+// owner keeps in more than 30% of the playouts.
 PointSet dead_by_playouts(const Game& game, int playouts, std::uint64_t seed);
 
 }  // namespace tengen

@@ -221,16 +221,21 @@ Point SelfPlayGame::choose(std::span<const float> weights) {
     return chosen == kNoPoint ? draw_from_priors(t) : chosen;
 }
 
-// By point the policy as the network gave it, which the search may have flattened.
+// By point the policy as the network gave it, which the search may have flattened. Powers are of shares of the largest
+// prior, so that not all of them become 0; where all priors are, as of a network that is sure of a forbidden move, all
+// moves are alike.
 std::vector<float> SelfPlayGame::raw_policy() const {
     const SearchParams& params = turn_ == Turn::full ? params_.full : params_.cheap;
     const float power = params.priors == "network" ? params.policy_temperature : 1;
     const Node& root = *search_.tree().root().node;
     std::vector<float> policy(game_->board().points() + 1, 0.0f);
+    float largest = 0;
+    for (int i = 0; i < root.move_count; ++i) largest = std::max(largest, root.moves()[i].prior.value());
+    const float unit = power == 1 ? 1 : largest;
     double total = 0;
     for (int i = 0; i < root.move_count; ++i) {
         const MovePrior move = root.moves()[i];
-        total += policy[move.point] = power == 1 ? move.prior.value() : std::pow(move.prior.value(), power);
+        total += policy[move.point] = largest > 0 ? std::pow(move.prior.value() / unit, power) : 1;
     }
     for (int i = 0; i < root.move_count; ++i) {
         float& p = policy[root.moves()[i].point];

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "board/score.h"
+
 namespace tengen {
 
 namespace {
@@ -47,6 +49,7 @@ void LeafPlayouts::play_one(const Game& leaf, PlayoutResult& end) {
     const int moves = policy_->play(board_, leaf.to_play(), leaf.moves(), random_, &end.trace);
     end.area = policy_->area(board_);
     int points = end.area[0].count() - end.area[1].count();
+    if (leaf.rules().tax == Tax::all) points -= group_tax(board_, end.area, board_.empty_points());
     if (leaf.rules().scoring == Scoring::territory)
         points -= stones_played(leaf) + end.trace.stones[0] - end.trace.stones[1];
     const float score = static_cast<float>(points) - leaf.white_compensation();

@@ -20,9 +20,9 @@ void write(std::string& out, const Node& node, int size, int level, int depth, s
         const EdgeStats& stats = node.edges[i];
         if (stats.visits < min_visits || level > depth) break;
         char line[96];
-        std::snprintf(line, sizeof line, "%*s%s %u %+.3f %.4f\n", 2 * level, "",
-                      vertex_name(node.moves()[i].point, size).c_str(), stats.visits, stats.value,
-                      node.moves()[i].prior.value());
+        std::snprintf(line, sizeof line, "%s %u %+.3f %.4f\n", vertex_name(node.moves()[i].point, size).c_str(),
+                      stats.visits, stats.value, node.moves()[i].prior.value());
+        out.append(2 * static_cast<std::size_t>(level), ' ');
         out += line;
         if (stats.node) write(out, *stats.node, size, level + 1, depth, min_visits);
     }

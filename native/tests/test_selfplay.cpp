@@ -271,6 +271,39 @@ TEST(selfplay_opening_is_drawn_among_all_symmetric_moves) {
     CHECK(first.size() > 20);  // of 25 points, in six classes
 }
 
+// Powers of priors below 0.01 to the 60th are 0, and so are all priors of a network that gives no move a chance.
+TEST(selfplay_draws_a_move_where_all_priors_are_nothing) {
+    const auto check = [](const PlayParams& params, bool no_policy) {
+        SelfPlay pool(params, 4);
+        for (int i = 0; i < 8; ++i) {
+            GamePlan given = plan(i);
+            given.start.clear();
+            given.opening_moves = i % 4;
+            pool.add(given);
+        }
+        Batch batch(pool.slots(), kEdge);
+        std::vector<PlayedGame> games;
+        while (const int n = pool.gather(planes(), kEdge, batch.arrays())) {
+            LeafResults found = batch.evaluate(n);
+            const std::vector<float> nothing(found.policy.size(), 0.0f);
+            if (no_policy) found.policy = nothing;
+            pool.scatter(found, kEdge);
+            for (PlayedGame& game : pool.take()) games.push_back(std::move(game));
+        }
+        for (PlayedGame& game : pool.take()) games.push_back(std::move(game));
+        CHECK_EQ(games.size(), std::size_t{8});
+        for (const PlayedGame& game : games)
+            for (std::size_t ply = 0; ply < game.moves.size(); ++ply)
+                CHECK_EQ(std::isfinite(game.surprises[ply]), !game.targets[ply].empty());
+    };
+    PlayParams params = puct();
+    params.full.policy_temperature = params.cheap.policy_temperature = 60;
+    check(params, false);
+    params = puct();
+    params.full.raw_priors = params.cheap.raw_priors = true;
+    check(params, true);
+}
+
 TEST(selfplay_full_games_are_counted_as_they_stand) {
     PlayParams params = alphago(true);
     params.full.pass_policy = params.cheap.pass_policy = PassPolicy::no_legal_move;

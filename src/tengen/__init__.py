@@ -32,7 +32,7 @@ __version__ = "0.1.0"
 __all__ = ["BLACK", "EMPTY", "WHITE", "Game", "Rules", "load_engine"]
 
 # Where the native code finds the playout policy `linear`; it reads the file when it is first asked for.
-_native.set_linear_path(str(Path(__file__).parent / "nets" / "linear-tygem.playout"))
+_native.set_linear_path(Path(__file__).parent / "nets" / "linear-tygem.playout")
 
 
 def __getattr__(name: str) -> Any:

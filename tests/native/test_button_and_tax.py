@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from tengen import _native
+from tengen.engine.params import SearchParams
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
@@ -219,3 +221,20 @@ def test_superko_and_passes(ko: str, bans: dict[str, list[str]]) -> None:
         name = "C6, again" if number == 9 else vertex
         assert sorted(banned(game.play(vertex))) == expected.get(name, []), name
         assert not game.is_over
+
+
+@pytest.mark.parametrize(
+    ("rules", "black"), [("stone-scoring", 5), ("ancient-territory", 2), ("chinese", 7), ("japanese", 4)]
+)
+def test_playouts_pay_the_tax_of_groups(rules: str, black: int) -> None:
+    """Two black groups and a white one with four eyes each, 28 and 21 points of area, in which no playout has a move.
+
+    The tax takes two points of each group.
+    """
+    rows = [". X O . O X .", "X X O O O X X"]
+    game = Game.from_diagram("\n".join([*rows * 3, rows[0]]), rules, komi=0)
+    params = SearchParams(memory=1 << 24, priors="uniform", playout="uniform", playouts=1, playout_weight=1)
+    search = _native.Search(params.native(), 1)
+    search.set_root(game._native)
+    search.run(1)
+    assert search.root_score() == game.score() == black

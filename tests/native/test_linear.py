@@ -340,3 +340,16 @@ def test_a_trainer_serves_one_thread_at_a_time() -> None:
     for thread in threads:
         thread.join()
     assert np.array_equal(alone.weights(), shared.weights())
+
+
+@pytest.mark.parametrize("name", ["w\u00e4ights-\u56f2\u7881.playout", os.fsdecode(b"weights-\xff.playout")])
+def test_weights_lie_in_files_of_any_name(name: str, tmp_path: Path) -> None:
+    path, steps = tmp_path / name, np.zeros(_native.LINEAR_FEATURES, np.int8)
+    steps[7] = 3
+    try:
+        _native.write_linear_weights(path, b"{}", steps)
+    except ValueError:
+        pytest.skip("the file system takes no such name")
+    np.testing.assert_array_equal(_native.read_linear_weights(path), steps)
+    if name.isprintable():
+        assert _native.playout_weights(Game(5)._native, f"linear:{path}").any()

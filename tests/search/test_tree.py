@@ -8,6 +8,7 @@ import pytest
 from known_answers import Noise, Scripted
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 
+from tengen import _native
 from tengen.coords import from_gtp
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
@@ -369,3 +370,13 @@ def test_wrong_settings_are_refused() -> None:
         TreeSearch(UniformEvaluator(), batch=0)
     with pytest.raises(RuntimeError, match="set_root"):
         TreeSearch(UniformEvaluator()).run(1)
+
+
+def test_a_deep_tree_has_one_line_for_each_move() -> None:
+    params = SearchParams(memory=1 << 24, candidate_max=1, priors="local", playout="uniform", playouts=1)
+    search = _native.Search(params.model_copy(update={"playout_weight": 1}).native(), 1)
+    search.set_root(Game(9)._native)
+    search.run(60)
+    lines = search.text(60, 1).splitlines()
+    assert len(lines) > 50
+    assert all(line.startswith("  " * level) and len(line.split()) == 4 for level, line in enumerate(lines) if level)

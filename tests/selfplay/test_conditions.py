@@ -150,3 +150,24 @@ def test_starts_are_positions_under_the_rules_of_the_cycle() -> None:
     before, after = (CycleConditions.of(config, games, cycle).starts for cycle in (0, 1))
     assert [start.moves for start in before] == [tuple(suicide[:7]), tuple(other[:7])]
     assert after == before[1:]
+
+
+def test_starts_are_positions_before_the_end_of_a_game_of_the_cycle() -> None:
+    """A later stage ends games at five moves, or where all points are pass-alive."""
+    config = SelfPlayConfig.model_validate(
+        {
+            "name": "x",
+            "cycles": 3,
+            "games_per_cycle": 50,
+            "network": {"family": "residual", "size": "b2c16"},
+            "game": {"sizes": {4: 1}, "settle": False},
+            "opening": {"high_surprise": 0.5},
+            "stages": {1: {"game": {"max_moves": 5}}, 2: {"game": {"max_moves": None, "settle": True}}},
+        }
+    )
+    # Black fills the two middle rows while White passes.
+    settled = pack_moves([0, 1] * 8, [point for stone in range(4, 12) for point in (stone, 16)])
+    short = pack_moves([0, 1, 0], [5, 10, 6])
+    games = [GameRecord(4, moves, surprises=np.eye(len(moves), dtype=np.float32)[-1]) for moves in (settled, short)]
+    lengths = [[len(start.moves) for start in CycleConditions.of(config, games, cycle).starts] for cycle in range(3)]
+    assert lengths == [[15, 2], [2], [2]]

@@ -54,6 +54,7 @@ def test_games_are_planned_by_the_stage() -> None:
     [
         ({3: {"search": {"visit": 8}}}, r"unknown key '3\.search\.visit'; did you mean visits\?"),
         ({3: {"search": {"visits": 0}}}, r"3\.search\.visits: .* greater than or equal to 1 \(found 0\)"),
+        ({3: {"game": {"max_moves": 2**31}}}, r"3\.game\.max_moves: .* less than or equal to 1000000000"),
         ({5: {"game": {"komi": {"tail": 2}}}}, r"5\.game\.komi\.tail"),
         ({5: {"learn": {"reuse": 2}}}, "learn"),
         ({5: {"game": {"sizes": {9: 1}}}}, r"cannot change game\.sizes"),

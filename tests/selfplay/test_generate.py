@@ -218,6 +218,30 @@ def test_an_endless_run_ends_when_it_is_told_to(how: str) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("self-play")]
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_games_that_are_over_at_their_start_do_not_end_a_worker(at_once: int) -> None:
+    config = recipe(games_at_once=at_once, game={"sizes": {5: 1}, "max_moves": 3})
+    plans = [replace(plan, start=(0, 1, 2) if plan.index < 10 else ()) for plan in plans_of(config, 20)]
+    finished = Generator(config, [Checksum()]).play(plans)
+    assert sorted(game.index for games in finished for game in games) == list(range(20))
+
+
+def test_threads_end_where_another_one_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, start = itertools.count(), threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if next(started) == 1:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    config = recipe(workers=2)
+    generator = Generator(config, [Checksum()])
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError, match="can't start"):
+        next(generator.play(make_plan(config, 2, i) for i in itertools.count()))
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("self-play")]
+
+
 def test_what_cannot_work_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one evaluator"):
         Generator(recipe(), [])

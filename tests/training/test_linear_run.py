@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from training.small_run import write_store
 
 from tengen import _native
 from tengen.cli.app import main
+from tengen.data.record import pack_moves
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store, StoreWriter
 from tengen.errors import NetworkError, RecipeError
@@ -144,6 +146,21 @@ def test_a_store_may_move_and_one_that_was_imported_anew_is_noticed(run: LinearR
     write_store(moved, 41)
     with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
         train_linear(run, tmp_path / "run", show_progress=False)
+
+
+def test_games_of_passes_alone_have_no_entry(run: LinearRun, tmp_path: Path) -> None:
+    path = write_store(tmp_path / "store", 3)
+    games = list(Store.open(path))
+    with StoreWriter(path, overwrite=True) as writer:
+        for game in [*games, replace(games[0], moves=pack_moves([0, 1], [49, 49]), hash=1)]:
+            writer.add(game)
+    data = run.data.model_copy(update={"store": str(path), "validation_store": str(write_store(tmp_path / "apart", 5))})
+    training = run.training.model_copy(update={"games": 4, "log_every": 1})
+    run = run.model_copy(update={"data": data, "training": training})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = train_linear(run, tmp_path / "run", show_progress=False)
+    assert len([entry for entry in events(found) if entry["event"] == "train"]) == 3
 
 
 def test_one_player_of_the_same_games_is_another_run(run: LinearRun, tmp_path: Path) -> None:

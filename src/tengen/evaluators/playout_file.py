@@ -58,7 +58,7 @@ def read_playout_card(path: str | Path) -> Card:
 def read_playout(path: str | Path) -> npt.NDArray[np.int8]:
     """Read and check the weights of a file, in steps of 1 / LINEAR_SCALE. Raises NetworkError as read_playout_card."""
     try:
-        steps: npt.NDArray[np.int8] = _native.read_linear_weights(str(path))
+        steps: npt.NDArray[np.int8] = _native.read_linear_weights(path)
         return steps
     except ValueError as error:
         raise NetworkError(str(error)) from error
@@ -68,4 +68,4 @@ def write_playout(path: Path, card: Card, steps: npt.NDArray[np.int8]) -> None:
     """Write weights with their card: whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(path) as temporary:
-        _native.write_linear_weights(str(temporary), card.model_dump_json().encode(), steps)
+        _native.write_linear_weights(temporary, card.model_dump_json().encode(), steps)

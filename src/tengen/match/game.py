@@ -90,7 +90,7 @@ class Conditions(BaseModel):
     lag: float = Field(0.1, ge=0)
     dead_stones: DeadStones | Literal["agreement"] = "agreement"
     settle: bool = True
-    max_moves: int | None = Field(None, ge=1)
+    max_moves: int | None = Field(None, ge=1, le=2**31 - 1)
     turns: int = Field(0, ge=0)
     numbered: bool = False
 

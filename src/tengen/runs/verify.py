@@ -48,7 +48,7 @@ def _file(path: Path) -> Integrity:
         return Integrity.ALTERED if found is Integrity.UNKNOWN and not _is_whole(path) else found
     if path.suffix == ".playout":
         try:
-            _native.read_linear_weights(str(path))  # compares the checksum of the format's own
+            _native.read_linear_weights(path)  # compares the checksum of the format's own
         except ValueError:
             return Integrity.ALTERED
         return Integrity.INTACT

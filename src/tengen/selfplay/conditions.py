@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tengen.data.record import WHITE_BIT, GameRecord
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, Game
-from tengen.selfplay.config import KomiConfig, ResignConfig, SelfPlayConfig
+from tengen.selfplay.config import GameConfig, KomiConfig, ResignConfig, SelfPlayConfig
 from tengen.selfplay.plan import Start, make_plan
 
 RECENT = 4
@@ -46,7 +46,7 @@ class CycleConditions:
         winrate = 0.0
         if resign is not None and cycle >= resign.after:
             winrate = resign_threshold((game for game in recent if was_played_out(config, game.source)), resign)
-        starts = high_surprise_starts(recent, now.game.rules) if now.opening.high_surprise else []
+        starts = high_surprise_starts(recent, now.game) if now.opening.high_surprise else []
         return cls(komi, winrate, starts)
 
 
@@ -118,10 +118,11 @@ def resign_threshold(games: Iterable[GameRecord], config: ResignConfig) -> float
     return float(min(config.max_threshold, np.quantile(found, config.false_positives, method="lower")))
 
 
-def high_surprise_starts(games: Iterable[GameRecord], rules: str, kept: int = MAX_STARTS) -> list[Start]:
+def high_surprise_starts(games: Iterable[GameRecord], config: GameConfig, kept: int = MAX_STARTS) -> list[Start]:
     """The `kept` positions of highest policy surprise, at most one of a game, the highest first.
 
-    Games of other rules may have a position that does not occur under `rules`: it is left out.
+    Games of another stage of the run may have a position that does not occur in games of `config`, or in which they
+    have ended: it is left out.
     """
     found: list[tuple[float, int, Start]] = []
     for number, game in enumerate(games):
@@ -131,17 +132,18 @@ def high_surprise_starts(games: Iterable[GameRecord], rules: str, kept: int = MA
         moves = tuple(int(move) for move in game.moves[:ply])
         found.append((-float(game.surprises[ply]), number, Start(game.size, moves)))
     ordered = (start for _, _, start in sorted(found, key=lambda item: item[:2]))
-    return list(islice((start for start in ordered if _occurs(start, rules)), kept))
+    return list(islice((start for start in ordered if _occurs(start, config)), kept))
 
 
-def _occurs(start: Start, rules: str) -> bool:
-    """Whether the moves of a start are legal under these rules, and none of them ends the game."""
-    game = Game(start.size, rules)
+def _occurs(start: Start, config: GameConfig) -> bool:
+    """Whether the moves of a start are legal, and none of them ends the game."""
+    game = Game(start.size, config.rules)
+    game._native.set_move_limit(config.max_moves or 2 * start.size**2)
     for move in start.moves:
         try:
             game.play(move & ~WHITE_BIT, color=int(bool(move & WHITE_BIT)))
         except IllegalMove:
             return False
-        if game.is_over:
+        if game._native.game_end(config.settle) is not None:
             return False
     return True

@@ -54,7 +54,7 @@ class GameConfig(Strict):
     sizes: dict[int, float] = key({7: 1.0}, f"share of each board size, {MIN_SIZE} to {MAX_SIZE}")
     rules: AreaRules = key("tromp-taylor", "rule set, with area scoring")
     komi: KomiConfig = key(KomiConfig(), "")
-    max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
+    max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1, le=MAX_COUNT)
     settle: bool = key(True, "a game ends when every point is pass-alive, and a side passes only then")
     pass_policy: PassPolicy = key(
         "free",
@@ -107,7 +107,7 @@ class ResignConfig(Strict):
         0.03, "the threshold is the highest at which this share of the winners of games played out would have resigned"
     )
     max_threshold: Fraction = key(0.1, "maximum threshold, a winrate")
-    turns: int = key(3, "turns of a side below the threshold before it resigns", ge=1)
+    turns: int = key(3, "turns of a side below the threshold before it resigns", ge=1, le=MAX_COUNT)
     played_out: Fraction = key(0.2, "share of the games without resignation")
 
 
@@ -115,7 +115,7 @@ class DecidedConfig(Strict):
     """When a game is decided, and how it is searched from then on until the condition no longer holds."""
 
     winrate: float = key(0.95, "winrate of one side, at least, at the last `turns` searched turns", gt=0.5, lt=1)
-    turns: int = key(6, "searched turns, of both sides", ge=1)
+    turns: int = key(6, "searched turns, of both sides", ge=1, le=MAX_COUNT)
     cheap_share: float = key(0.75, "share of the moves of a decided game that is searched cheaply", gt=0, lt=1)
 
 

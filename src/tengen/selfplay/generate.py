@@ -138,9 +138,9 @@ class Generator:
             threading.Thread(target=worker.work, args=(run,), name=f"self-play {i}", daemon=True)
             for i, worker in enumerate(self._workers)
         ]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             left = len(threads)
             while left:
                 item = run.results.get()
@@ -153,7 +153,8 @@ class Generator:
         finally:
             run.close()
             for thread in threads:
-                thread.join()
+                if thread.ident is not None:  # the system may refuse to start one
+                    thread.join()
 
 
 class _Queue:
@@ -209,9 +210,9 @@ class _Worker:
 
     def _step(self, run: _Queue) -> bool:
         """One batch of each pool; False when there is nothing left to play."""
-        self._fill_queue(run)
+        added = self._fill_queue(run)  # a game that is over at its start leaves its pool without a batch
         steps = [self._step_pool(run, evaluator, *pool) for evaluator, pool in self._pools.items()]
-        return any(steps)
+        return added > 0 or any(steps)
 
     def _step_pool(self, run: _Queue, evaluator: BatchEvaluator, pool: _native.SelfPlay, inputs: InputBatch) -> bool:
         """One batch; False when the pool has nothing left to play."""
@@ -233,13 +234,15 @@ class _Worker:
         self.tree_seconds += time.perf_counter() - evaluated + gathered - start
         return len(batch) > 0 or pool.queued() > 0
 
-    def _fill_queue(self, run: _Queue) -> None:
+    def _fill_queue(self, run: _Queue) -> int:
+        """Take plans as far as there is room; returns their number."""
         pools = [pool for pool, _ in self._pools.values()]
         playing, queued = sum(pool.playing() for pool in pools), sum(pool.queued() for pool in pools)
-        for _ in range(self._slots - playing + min(_SPARE, self._slots) - queued):
+        room = max(0, self._slots - playing + min(_SPARE, self._slots) - queued)
+        for added in range(room):
             plan = run.next_plan()
             if plan is None:
-                return
+                return added
             self._pool_on(plan.size).add(
                 plan.index,
                 plan.seed,
@@ -250,6 +253,7 @@ class _Worker:
                 plan.opening_moves,
                 plan.may_resign,
             )
+        return room
 
     def _pool_on(self, size: int) -> _native.SelfPlay:
         """The pool of the games on boards of this size."""

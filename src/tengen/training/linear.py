@@ -221,7 +221,10 @@ def _learn(
 
 
 def _log(state: _State, events: EventLog, rate: float) -> dict[str, float]:
+    """Write what was learned since the last entry; nothing where no move was, as of games of passes."""
     positions, top1, top5, loss = state.sums
+    if not positions:
+        return {}
     speed = state.positions / max(state.seconds, 1e-9)
     values = {"top1": top1 / positions, "top5": top5 / positions, "cross_entropy": loss / positions}
     values = {name: round(float(value), 5) for name, value in values.items()}
