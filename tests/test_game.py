@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -321,3 +322,12 @@ def test_the_largest_board_is_chosen_by_the_environment(size: str) -> None:
         pytest.skip(last)
     else:
         assert last == (size or "19")
+
+
+def test_a_command_tells_a_wrong_environment_in_one_line(tmp_path: Path) -> None:
+    program = tmp_path / "tengen"
+    program.write_text("import tengen.cli.app")
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, env={**os.environ, "TENGEN_MAX_SIZE": "big"}, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: TENGEN_MAX_SIZE is 'big': 19 or 25 expected, the largest board\n"

@@ -12,14 +12,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tengen.errors import import_error
+
 # The native core with room for 25x25 is a module of its own, as all boards are slower in it (docs/start/install.md).
 if (_max_size := os.environ.get("TENGEN_MAX_SIZE") or "19") == "25":
     try:
         sys.modules["tengen._native"] = import_module("tengen._native25")
     except ModuleNotFoundError:
-        raise ImportError("TENGEN_MAX_SIZE is 25: here boards to 25x25 need make native MAX_SIZE=25") from None
+        raise import_error("TENGEN_MAX_SIZE is 25: here boards to 25x25 need make native MAX_SIZE=25") from None
 elif _max_size != "19":
-    raise ImportError(f"TENGEN_MAX_SIZE is {_max_size!r}: 19 or 25 expected, the largest board")
+    raise import_error(f"TENGEN_MAX_SIZE is {_max_size!r}: 19 or 25 expected, the largest board")
 
 from tengen import _native
 from tengen.game import BLACK, EMPTY, WHITE, Game

@@ -12,11 +12,19 @@ import re
 from collections.abc import Iterator
 
 from tengen import _native
-from tengen.errors import IllegalMove, SgfError
+from tengen.errors import IllegalMove, SgfError, TengenError
 
 MIN_SIZE, MAX_SIZE = 2, _native.MAX_SIZE
 """The board sizes. Boards are square; the largest is 19, or 25 with TENGEN_MAX_SIZE=25 in the environment."""
 SIZES = f"{MIN_SIZE} to {MAX_SIZE}" + (", or to 25 with TENGEN_MAX_SIZE=25" if MAX_SIZE < 25 else "")
+
+
+def check_size(size: int) -> None:
+    """Raise TengenError for a size that no board has."""
+    if not MIN_SIZE <= size <= MAX_SIZE:
+        raise TengenError(f"board size {size} is out of range: choose {SIZES}")
+
+
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SGF_LETTERS = "abcdefghijklmnopqrstuvwxy"
 _PAIR = re.compile(r"\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)")

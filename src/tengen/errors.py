@@ -3,8 +3,10 @@
 Each message names the offending value and says what would be right; commands print it in one line.
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import Any
 
 
@@ -48,19 +50,31 @@ class MissingExtra(TengenError, ImportError):
         super().__init__(f"{feature} needs the extra [{extra}]: {how}")
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """The message for a name that does not exist: the nearest known name if one is near, else all of them.
+def import_error(why: str) -> ImportError:
+    """Why the package cannot be imported, as an exception for Python programs. A command, whose program imports the
+    package before anything else, ends here with the message in one line, as all errors of commands are."""
+    if PurePath(sys.argv[0]).stem in ("tengen", "tengen-katago"):
+        print(f"error: {why}", file=sys.stderr)
+        sys.exit(2)
+    return ImportError(why)
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], listed_by: str = "") -> str:
+    """The message for a name that does not exist: the nearest known name if one is near, else all of them, or what
+    lists them.
 
     Of a dotted name (`learn.window.size`) the last part is compared.
     """
-    return f"unknown {kind} {name!r}; {suggestion(name, known)}"
+    return f"unknown {kind} {name!r}; {suggestion(name, known, listed_by)}"
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """The part of that message that helps: `did you mean X?` or `there are: X, Y`."""
+def suggestion(name: str, known: Iterable[str], listed_by: str = "") -> str:
+    """The part of that message that helps: `did you mean X?`, `there are: X, Y` or `COMMAND lists them`."""
     names = list(known)
     near = get_close_matches(name.rsplit(".", 1)[-1], names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"{listed_by} lists them" if listed_by else f"there are: {', '.join(names) or 'none'}"
 
 
 def refused_value(error: Mapping[str, Any], where: str = "") -> str:
@@ -74,6 +88,7 @@ def refused_value(error: Mapping[str, Any], where: str = "") -> str:
     found = repr(error["input"])
     found = found if len(found) <= 100 else f"{found[:97]}..."
     is_named = isinstance(error.get("ctx", {}).get("error"), TengenError) or found in reason
-    if not is_named and error["type"] != "json_invalid":
+    is_whole = not error["loc"] and isinstance(error["input"], Mapping)  # of all settings, most of which are right
+    if not is_named and not is_whole and error["type"] != "json_invalid":
         reason = f"{reason} (found {found})"
     return f"{where}: {reason}" if where else reason

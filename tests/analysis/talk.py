@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -30,6 +31,7 @@ class Talk:
         at_once: int = 16,
         cache: int = 0,
         human: HumanNetwork | None = None,
+        on_size: Callable[[int], object] = lambda size: None,
         **settings: object,
     ):
         self.answers: list[Fields] = []
@@ -37,7 +39,9 @@ class Talk:
         changed, changes = AnalysisSettings.default().changed(settings)
         assert not changes.unknown
         changed = replace(changed, at_once=at_once)
-        self.server = AnalysisServer(evaluator or Checksum(), changed, self._write, cache=cache, human=human)
+        self.server = AnalysisServer(
+            evaluator or Checksum(), changed, self._write, cache=cache, human=human, on_size=on_size
+        )
 
     def _write(self, text: str) -> None:
         assert text.endswith("\n") and text.count("\n") == 1

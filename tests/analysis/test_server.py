@@ -398,3 +398,13 @@ def test_a_finished_game_under_territory_rules_is_judged_by_the_network() -> Non
             maxVisits=100,
         )
     assert answer["rootInfo"]["winrate"] < 0.05 and answer["rootInfo"]["scoreLead"] < -10
+
+
+def test_the_board_size_of_each_search_is_told() -> None:
+    """The command warns of a network that has not learned it."""
+    sizes: list[int] = []
+    with Talk(on_size=sizes.append) as talk:
+        talk.ask()
+        talk.ask(boardXSize=7, boardYSize=7)
+        talk.ask(boardXSize=30, boardYSize=30)
+    assert sizes == [5, 7]

@@ -201,7 +201,7 @@ def test_a_missing_file_is_one_line(
         (("stats", "{games}"), "is a file, no game store"),
         (("stats", "."), ". is no game store"),
         (("label", ".", "--teacher", "linear", "--out", "store"), "linear is a playout policy: a teacher is a network"),
-        (("evaluate", "{games.parent}", "uniform"), "is a folder, no network: the network comes first"),
+        (("evaluate", "{games.parent}", "uniform"), "is a folder, no network"),
         (("evaluate", "uniform", "{games}"), "is a file, no game store"),
         (("match", "m.yaml", "random"), "m.yaml describes a whole match, with its players"),
         (("import", "{games}", "--out", "store", "--seed", "-2", "--sample", "0.5"), "seed"),
@@ -353,7 +353,13 @@ def test_help_is_quick_because_it_imports_little() -> None:
             "unknown option --prot; did you mean --host, --port, --program?; see tengen play --help",
         ),
         (("gtp", "-foo", "--size", "9"), "unknown option -foo; see tengen gtp --help"),
-        (("gtp", "--size", "1"), "invalid value for '--size': "),
+        (("gtp", "--size", "1"), "board size 1 is out of range: choose 2 to "),
+        (("play", "--size", "26"), "board size 26 is out of range: choose 2 to "),
+        (
+            ("gtp", "--net", "none", "--playouts", "fast"),
+            "playout policy 'fast' is unknown: choose uniform, ",
+        ),
+        (("review", "x.sgf", "--net", "none"), "this command needs a network: none is for tengen play, gtp and"),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
         (
             ("nets", "a", "b"),

@@ -100,6 +100,8 @@ OURS = str(find_network("zero-7x7"))
         (["missing.onnx"], "missing.onnx cannot be read: No such file"),
         (["FILE", "--name", "../up"], "'../up' cannot be the name of a network"),
         (["FILE", "--name", "default"], "'default' cannot be the name of a network"),
+        (["FILE", "--name", "quantize"], "'quantize' cannot be the name of a network"),
+        (["FILE", "--name", "mine@2"], "'mine@2' cannot be the name of a network: give another with --name"),
         (["FILE", "--name", "playouts"], "'playouts' cannot be the name of a network: it has another meaning"),
         (["FILE", "--name", "linear"], "'linear' cannot be the name of a network: it has another meaning"),
         (["FILE", "--name", "mine.int8"], "'mine.int8' cannot be the name of a network: it ends with .int8, as a file"),
@@ -162,7 +164,7 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
         (["zero-9x9", "--raw", "missing.sgf"], "no such file or directory: missing.sgf"),
         (["zero-9x9", "--raw", "missing.sgf:²"], "'missing.sgf:²'"),
         (["zero-9x9", "--raw", f"missing.sgf:{'9' * 5000}"], "missing.sgf:999"),
-        (["zero-9x9", "--raw", "", "--size", "99999999999"], "less than or equal to"),
+        (["zero-9x9", "--raw", "", "--size", "99999999999"], "board size 99999999999 is out of range"),
         (["x" * 300], f"no network or playout policy '{'x' * 300}'"),
     ],
 )

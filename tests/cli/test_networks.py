@@ -91,6 +91,34 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
         assert main(wrong) == 2 and message in capsys.readouterr().err
 
 
+def test_games_of_a_run_that_has_not_begun_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One game is too few, and the run on a store of its own is not the one of the games."""
+    import yaml
+
+    games = [
+        f"(;SZ[9]KM[{number}];B[{'abcdefghi'[number % 9]}a];W[ab];B[ac];W[ad];B[ae];W[af];B[ag];W[ah];B[ai];W[bi])"
+        for number in range(12)
+    ]
+    (tmp_path / "one.sgf").write_text(games[0])
+    (tmp_path / "all.sgf").write_text("\n".join(games))
+    recipe, run = tmp_path / "mine.yaml", tmp_path / "run"
+    settings: dict[str, Any] = settings_of(Path("nowhere"))
+    settings["data"] = {"validation_store": "nowhere", "validation_fraction": 0.3}
+    recipe.write_text(yaml.safe_dump({**settings, "name": "mine"}))
+    words = ["--set", "training.steps=2", "--quiet"]
+    assert main(["train", str(recipe), str(tmp_path / "one.sgf"), "--out", str(run), *words]) == 2
+    assert "no position of the split 'train'" in capsys.readouterr().err
+    assert main(["train", str(recipe), str(tmp_path / "all.sgf"), "--out", str(run), *words]) == 0
+    own = tmp_path / "own"
+    data = ["--set", f"data.store={run / 'games'}", "--set", "data.validation_store=null"]
+    assert main(["train", str(recipe), "--out", str(own), *data, *words]) == 0
+    assert main(["train", str(recipe), str(tmp_path / "one.sgf"), "--out", str(own), *words]) == 2
+    assert "holds a run on a store of games" in capsys.readouterr().err
+    assert not (own / "games").exists()
+    assert main(["match", str(run), "random", "--size", "9", "--out", str(tmp_path / "match")]) == 2
+    assert f"is a folder, no network; its network is {run / 'nets' / 'mine.onnx'}" in capsys.readouterr().err
+
+
 def test_train_says_what_it_made(trained: Path) -> None:
     assert (trained / "nets" / "mine.onnx").is_file()
     assert (trained / "report.html").is_file()
@@ -107,6 +135,11 @@ def test_nets_lists_and_shows(installed: str, capsys: pytest.CaptureFixture[str]
     assert "plane set" in shown and "tengen train mine" in shown
     assert main(["nets", "mine", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == card
+
+
+def test_int8_files_are_not_written_among_those_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", "quantize", "zero-7x7"]) == 2
+    assert "zero-7x7 comes with Tengen" in capsys.readouterr().err
 
 
 def test_nets_says_which_network_is_the_default_where(installed: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +14,12 @@ from small_network import SmallNet, random_inputs, write_network
 from tengen import _native
 from tengen.disk import write_whole
 from tengen.errors import NetworkError
-from tengen.evaluators import openvino
+from tengen.evaluators import BatchEvaluator, openvino
+from tengen.evaluators import quantize as quantization
 from tengen.evaluators.network_file import EMBEDDED, INT8_OF, find_network, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.quantize import quantize
+from tengen.evaluators.quantize import drawn_positions, quantize
+from tengen.game import Game
 
 
 def int8_file(network: Path, folder: Path, fine: bool) -> Path:
@@ -93,10 +96,19 @@ def test_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch, flags: s
     assert openvino.multiplies_int8() == expected
 
 
-def test_a_quantised_network_keeps_its_moves(tmp_path: Path) -> None:
+def test_a_quantised_network_keeps_its_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "copy.onnx"
     shutil.copy(find_network("zero-7x7"), copy)
+    sizes: set[int] = set()
+
+    def drawn(evaluator: BatchEvaluator, size: int, count: int) -> list[Game]:
+        sizes.add(size)
+        return drawn_positions(evaluator, size, count)
+
+    monkeypatch.setattr(quantization, "drawn_positions", drawn)
     path, cost = quantize(copy, count=64)
+    assert sizes == {7}
+    assert sys.modules["openvino_telemetry"] is None  # which sends statistics of use
     card = read_card(path)
     assert path == int8_path(copy) and card.metrics["int8"]["top1_loss"] == cost.top1_loss
     quantised = [node for node in onnx.load(path).graph.node if node.op_type == "QuantizeLinear"]

@@ -3,9 +3,10 @@
 import io
 
 import pytest
+from rich import get_console
 from rich.console import Console, RenderableType
 
-from tengen.runs.progress import Eta, LiveDisplay, Timings, duration, rate
+from tengen.runs.progress import Eta, LiveDisplay, Timings, duration, new_bar, rate
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,18 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_rates() -> None:
     assert [rate(speed) for speed in (0.123, 4.56, 42.4, 12345.6)] == ["0.12", "4.6", "42", "12,346"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_narrow_window_cuts_the_description(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(get_console(), "width", width)
+    text = "step 1,234,567, 12,345 positions/s, loss 3.031, top-1 30.4%"
+    bar, file = new_bar(), io.StringIO()
+    bar.add_task(text, total=1.0, completed=0.448)
+    Console(width=width, file=file).print(bar.get_renderable())
+    (line,) = file.getvalue().splitlines()
+    assert line.rstrip().endswith(" 44.8% 0:00:00 left -:--:--")
+    assert (text in line) == (width == 120) and line.startswith(text[:10])
 
 
 def test_the_time_left_follows_the_pace_of_this_process() -> None:

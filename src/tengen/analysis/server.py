@@ -60,6 +60,7 @@ class Options:
     batch: int = 8
     cache: int = 50_000
     seed: int = 0
+    on_size: Callable[[int], object] = lambda size: None  # called with the board size of each search
 
 
 def run(options: Options) -> None:
@@ -88,6 +89,7 @@ def run(options: Options) -> None:
         batch=options.batch,
         seed=options.seed,
         net=options.net,
+        on_size=options.on_size,
         human=HumanNetwork(options.human_net, options.device, options.threads) if options.human_net else None,
     )
     try:
@@ -145,9 +147,11 @@ class AnalysisServer:
         batch: int = 8,
         seed: int = 0,
         net: str = "",
+        on_size: Callable[[int], object] = lambda size: None,
         human: HumanNetwork | None = None,
     ) -> None:
         self.settings = settings
+        self._on_size = on_size
         self._models = models(evaluator, human, net=net, batch=batch * settings.at_once)
         self._human = human
         self._write = write
@@ -297,6 +301,7 @@ class AnalysisServer:
     def _start(self, request: _Request) -> SearchTask:
         """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
         query, turn = request.query, request.turn
+        self._on_size(turn.game.size)
         params = query.settings.params
         advised = params.advised(self._evaluator.on(turn.game.size).advice)
         changes: dict[str, Any] = {}

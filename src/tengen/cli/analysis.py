@@ -63,6 +63,7 @@ def command(
     """Analyze many positions at once with KataGo's JSON protocol. KaTrain and other programs that run `katago
     analysis` can run this command, or `tengen-katago analysis` with the arguments that they give to KataGo."""
     from tengen.analysis.server import Options, run
+    from tengen.cli.board_sizes import boards_warning
 
     run(
         Options(
@@ -79,5 +80,6 @@ def command(
             batch=batch,
             cache=cache,
             seed=seed,
+            on_size=boards_warning(net),
         )
     )

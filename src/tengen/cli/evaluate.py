@@ -21,7 +21,6 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
 from tengen.disk import json_text
-from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
@@ -70,10 +69,6 @@ def command(
 
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
-    if Path(network).is_dir():
-        inside = next(iter(sorted(Path(network).glob("nets/*.onnx"))), None)
-        hint = f"its network is {inside}" if inside else "the network comes first, then the store"
-        raise NetworkError(f"{network} is a folder, no network: {hint}")
     if network != "uniform":
         find_file(network, "uniform")
     games = Store.open(store)

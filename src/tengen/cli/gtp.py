@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import SIZES, check_size
 from tengen.machine import Device
 
 
@@ -29,7 +29,7 @@ def command(
         typer.Option(min=1, help="Visits a move. Default without other limits: 400, with --net none 10,000."),
     ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="Seconds a move.")] = None,
-    size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="Board size at the start.")] = 19,
+    size: Annotated[int, typer.Option(help=f"Board size at the start, {SIZES}.")] = 19,
     komi: Annotated[
         float | None, typer.Option(help="Komi at the start; unless given the usual one of the rules, such as 7.5.")
     ] = None,
@@ -77,18 +77,11 @@ def command(
     log: Annotated[Path | None, typer.Option(help="File for the log. Default: standard error.")] = None,
 ) -> None:
     """Run the engine with the Go Text Protocol (GTP). Add this command line to Sabaki, GoGui or Lizzie."""
-    from functools import cache
-
     from tengen import __version__
+    from tengen.cli.board_sizes import boards_warning
     from tengen.gtp.server import Settings, run
 
-    @cache
-    def on_size(size: int) -> None:
-        if net not in ("default", "none"):  # these need no import of what follows
-            from tengen.cli.nets import warn_of_boards
-
-            warn_of_boards(net, {size})
-
+    check_size(size)
     run(
         Settings(
             version=__version__,
@@ -115,6 +108,6 @@ def command(
             batch=batch,
             seed=seed,
             log=log,
-            on_size=on_size,
+            on_size=boards_warning(net),
         )
     )

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tengen.cli.board_sizes import warn_of_boards
 from tengen.cli.interruption import report_interruption
-from tengen.cli.nets import warn_of_boards
 from tengen.data.format import games_digest
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender

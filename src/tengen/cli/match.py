@@ -125,7 +125,7 @@ def command(
 
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str, quiet: bool) -> None:
-    from tengen.cli.nets import warn_of_boards
+    from tengen.cli.board_sizes import warn_of_boards
     from tengen.match.display import Display
     from tengen.match.folder import read_folder
     from tengen.match.runner import InBatch, InCluster, InWorkers, games_at_once, play_match

@@ -5,8 +5,6 @@ another program.
 """
 
 import re
-import sys
-from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -17,13 +15,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.checksums import check_seal
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.cli.board_sizes import warn_of_boards
+from tengen.coords import check_size
 from tengen.disk import json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.network_file import (
+    EMBEDDED,
     SUFFIX,
     Card,
     UnknownNetwork,
@@ -34,6 +34,7 @@ from tengen.evaluators.network_file import (
     installed,
     int8_path,
     read_card,
+    refuse_folder,
     remove_network,
 )
 from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
@@ -63,7 +64,7 @@ def command(
     ] = RAW_OPTIMISM,
     size: Annotated[
         int | None,
-        typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="With --raw and moves: the board size; 19 unless given."),
+        typer.Option(help="With --raw and moves: the board size; 19 unless given."),
     ] = None,
     rules: Annotated[str, typer.Option(help="With --raw: the rule set; that of the record unless given.")] = "",
     komi: Annotated[
@@ -157,7 +158,10 @@ def quantize(
     from tengen.evaluators.quantize import MAX_TOP1_LOSS, MAX_WINRATE_ERROR
     from tengen.evaluators.quantize import quantize as write_int8
 
-    path, cost = write_int8(find_network(name), count=positions)
+    network = find_network(name)
+    if network.parent == EMBEDDED and not Path(name).is_file():
+        raise NetworkError(f"{name} comes with Tengen, whose files stay as they are: copy {network} and give the copy")
+    path, cost = write_int8(network, count=positions)
     print(
         f"{path}: {cost.speed:.2f} times the speed of f32; it costs {cost.top1_loss:.2%} of top-1 accuracy and "
         f"{cost.winrate_error:.4f} of winrate on {cost.positions} positions, {cost.same_move:.1%} the same best move"
@@ -194,7 +198,9 @@ def _position(text: str, size: int | None, rules: str, komi: float | None) -> Ga
             game.komi = komi
         return game
     chosen = Rules.parse(rules or "chinese")
-    game = Game(size or 19, chosen, chosen.usual_komi if komi is None else komi)
+    size = 19 if size is None else size
+    check_size(size)
+    game = Game(size, chosen, chosen.usual_komi if komi is None else komi)
     words = text.replace(",", " ").split()
     for word in words:
         if word.upper() not in ("B", "W"):
@@ -226,20 +232,11 @@ def find_file(name_or_path: str, *others: str) -> Path:
     try:
         return find_playout(name_or_path) if is_playout(name_or_path) else find_network(name_or_path)
     except UnknownNetwork as error:
+        refuse_folder(Path(name_or_path), "network or playout policy")
         networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)
         raise NetworkError(f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}") from error
-
-
-def warn_of_boards(network: str, sizes: Collection[int]) -> None:
-    """Print a warning where a network has not learnt boards of these sizes. `default` is the best there is on them."""
-    if network in ("default", "uniform") or is_playout(network):
-        return
-    card = read_card(find_network(network))
-    if card.board_sizes and (others := sorted(set(sizes) - set(card.board_sizes))):
-        learnt, new = (", ".join(f"{size}x{size}" for size in each) for each in (card.board_sizes, others))
-        print(f"warning: {card.name} learnt {learnt}, not {new}: its figures there may mean nothing", file=sys.stderr)
 
 
 def _print_list(cards: list[Card], default: str) -> None:
@@ -261,8 +258,8 @@ def _print_list(cards: list[Card], default: str) -> None:
             str(card.config.get("size", "")),
             _boards(card.board_sizes),
             f"{top1:.1%}" if top1 is not None else "",
-            f"{card.games:,}",
-            f"{card.hours:g}",
+            f"{card.games:,}" if card.games else "",
+            f"{card.hours:g}" if card.hours else "",
             f"{int8['speed']:g} x" if (int8 := card.metrics.get("int8")) else "",
         )
     console = Console()

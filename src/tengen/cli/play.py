@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.coords import SIZES
+from tengen.coords import SIZES, check_size
 from tengen.errors import TengenError
 from tengen.machine import Device
 from tengen.web.language import TAGS, Language, known
@@ -51,16 +51,19 @@ def command(
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
+    from tengen.cli.board_sizes import boards_warning
     from tengen.web.engine import Engines
     from tengen.web.guard import new_token
     from tengen.web.library import GameLibrary, games_folder
     from tengen.web.server import address, free_port, serve
     from tengen.web.settings import first_game
 
+    check_size(size)
     settings = first_game(size, visits)
     spoken = None if language is None else _language(language)
     data = b"" if record is None else _record(record)
     engines = Engines(net, device, _programs(program or []))
+    boards_warning(net)(size)
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
         print(f"port {DEFAULT_PORT} is in use, using {chosen}")

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache
 from itertools import chain, count
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -20,8 +19,9 @@ from rich.markup import escape
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from tengen.cli.board_sizes import boards_warning
 from tengen.cli.interruption import report_interruption
-from tengen.cli.nets import find_file, warn_of_boards
+from tengen.cli.nets import find_file
 from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.disk import DISK_FULL, write_whole
 from tengen.engine.queue import SearchQueue
@@ -91,7 +91,7 @@ def command(
             stack.callback(reviews.close)
             reviews.open()
             reviews.bar = bar
-            reviews.on_size = cache(lambda size: warn_of_boards(net, {size}))
+            reviews.on_size = boards_warning(net)
             found = ((name, reviews.review(name, text)) for name, text in games)
         out.mkdir(parents=True, exist_ok=True)
         kept = [_keep(out, name, result, quiet) for name, result in found]

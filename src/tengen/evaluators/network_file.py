@@ -168,6 +168,8 @@ def find_network(name_or_path: str | Path) -> Path:
     text = str(name_or_path)
     if text == "default":
         return _default()
+    if text == "none":
+        raise UnknownNetwork("this command needs a network: none is for tengen play, gtp and analysis alone")
     path, _, profile = text.rpartition("@") if is_foreign(text.rpartition("@")[0]) else (text, "", "")
     if is_foreign(path):
         return converted_network(find_embedded(path, "", "network"), profile)
@@ -331,9 +333,18 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     path = Path(name_or_path)
     if is_file(path):
         return path
+    refuse_folder(path, kind)
     names = [file.stem for file in embedded_files(suffix or SUFFIX)]
     hint = suggestion(name_or_path, names)
     raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
+
+
+def refuse_folder(path: Path, kind: str) -> None:
+    """Raise UnknownNetwork for a folder, which is none of this kind, with the network of a run in it."""
+    with suppress(OSError):  # no folder has such a name, or it may not be read
+        if path.is_dir():
+            inside = next(iter(sorted(path.glob("nets/*.onnx"))), None)
+            raise UnknownNetwork(f"{path} is a folder, no {kind}" + (f"; its network is {inside}" if inside else ""))
 
 
 def is_file(path: Path) -> bool:
@@ -380,7 +391,10 @@ def load_onnx(path: Path) -> Any:
         raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
 
 
-_OTHER_MEANINGS = ("default", "uniform", "none", "linear", "random", "playouts")
+_OTHER_MEANINGS = (
+    *("default", "uniform", "none", "linear", "random", "playouts"),
+    *("add", "remove", "join", "export", "quantize"),  # of tengen nets
+)
 """What stands where a network is named, and is none that a user adds."""
 _FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", INT8_SUFFIX.removesuffix(SUFFIX))
 
@@ -393,8 +407,11 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     """
     name = name or (source.name.split(".")[0] if is_foreign(source) else read_card(source).name)
     target = user_folder() / f"{name}{SUFFIX}"
-    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name):
-        raise NetworkError(f"{name!r} cannot be the name of a network: use letters, digits, '-', '_', '.', '+' and '@'")
+    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name) or re.search(r"@\d", name):
+        raise NetworkError(
+            f"{name!r} cannot be the name of a network: give another with --name, of letters, digits, '-', '_', '.', "
+            "'+' and '@', which no digit may follow"
+        )
     ends = next((end for end in _FILE_ENDS if re.search(rf"{re.escape(end)}(@|$)", name.lower())), "")
     if name in _OTHER_MEANINGS or ends:
         why = f"it ends with {ends}, as a file does" if ends else "it has another meaning"

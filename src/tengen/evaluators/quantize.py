@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -50,9 +52,8 @@ class Cost:
         return self.top1_loss <= MAX_TOP1_LOSS and self.winrate_error <= MAX_WINRATE_ERROR
 
 
-def drawn_positions(evaluator: BatchEvaluator, count: int, seed: int = 0) -> list[Game]:
-    """Positions of games that the network plays against itself, with moves drawn from its policy."""
-    size = evaluator.only_size or 19
+def drawn_positions(evaluator: BatchEvaluator, size: int, count: int, seed: int = 0) -> list[Game]:
+    """Positions of games of this size that the network plays against itself, with moves drawn from its policy."""
     plies = _SIZE_PLIES.get(size, size * size // 2)
     random = np.random.default_rng(seed)
     games = [Game(size) for _ in range(max(1, -(-count // 16)))]
@@ -77,9 +78,12 @@ def quantize(
     heads cost most of the accuracy and gain no speed (docs/log.md, 2026-11-24). Half of `positions` (drawn from the
     network's own games unless given) calibrate, the other half judge. Where the cost is above the limits, the first
     convolution stays in f32 too, which of all layers costs most; where it still is, the card says so and `auto` does
-    not take the file. Raises MissingExtra without NNCF and ONNX Runtime, NetworkError for a network without
-    convolutions in its trunk.
+    not take the file. The games are on the largest board of the card, 19x19 at most. Raises MissingExtra without NNCF
+    and ONNX Runtime, NetworkError for a network without convolutions in its trunk and for a folder that cannot be
+    written.
     """
+    # With this module NNCF and OpenVINO's converter, which it imports, send statistics of use to their makers.
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
     try:
         import nncf
         from nncf.quantization.range_estimator import RangeEstimatorParametersSet
@@ -87,6 +91,8 @@ def quantize(
         raise MissingExtra("tengen nets quantize", "quantize") from error
     nncf.set_log_level(logging.WARNING)  # else a line for each operation that stays as it is
     target, card = target or int8_path(path), read_card(path)
+    if not os.access(target.parent, os.W_OK):
+        raise NetworkError(f"{target.parent} cannot be written: copy {path.name} to another folder and give the copy")
     card = card.model_copy(update={"provenance": card.provenance | {INT8_OF: file_digest(path)}})
     model = _prepared(path)
     heads = _heads(model)
@@ -94,7 +100,7 @@ def quantize(
     if len(convolutions) < 2:
         raise NetworkError(f"{path} has no convolutions in its trunk, and only those become int8")
     plain = OpenVinoEvaluator(path, precision="f32", native=False, remember=False)
-    games = list(positions or drawn_positions(plain, count))
+    games = list(positions or drawn_positions(plain, min(19, max(card.board_sizes)), count))
     calibrating, judging = (plain.encoded(half) for half in (games[::2], games[1::2]))
     data = nncf.Dataset([_feeds(calibrating[i : i + 1]) for i in range(len(calibrating))])
     for kept in ([], convolutions[:1]):

@@ -37,7 +37,7 @@ def get_param(session: GtpSession, args: Arguments) -> str:
     if name not in values and (name in _WITHOUT_EFFECT or is_ignored(name)):
         raise GtpError(f"KataGo's {name} has no effect in Tengen, and no value")
     if name not in values:
-        raise GtpError(unknown_name("search setting", name, values))
+        raise GtpError(unknown_name("search setting", name, values, "kata-list-params"))
     return _text(values[name])
 
 
@@ -88,7 +88,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     changes = read_katago_params({name: value for name, value in settings.items() if name not in own})
     unknown = (*changes.unknown, *(set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT)))
     if unknown:
-        raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS]))
+        raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_params(changes.new_params(engine.asked_params), ours)
     engine.params_on(session.game.size, params)  # raises where they contradict what the network advises

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tengen import _native
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove, RecipeError
@@ -80,7 +80,7 @@ class Conditions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    size: int = Field(19, ge=MIN_SIZE, le=MAX_SIZE)
+    size: int = 19
     komi: float = Field(7.5, multiple_of=0.5, ge=-400, le=400)
     rules: str = "chinese"
     openings: str = "policy"
@@ -93,6 +93,13 @@ class Conditions(BaseModel):
     max_moves: int | None = Field(None, ge=1, le=2**31 - 1)
     turns: int = Field(0, ge=0)
     numbered: bool = False
+
+    @field_validator("size")
+    @classmethod
+    def _possible(cls, size: int) -> int:
+        if not MIN_SIZE <= size <= MAX_SIZE:
+            raise ValueError(f"choose {SIZES}")
+        return size
 
     @field_validator("rules")
     @classmethod

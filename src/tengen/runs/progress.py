@@ -7,21 +7,31 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
 
+from rich import get_console
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
+
+_BAR = 20  # columns
 
 
 def new_bar(shown: bool = True) -> Progress:
     """A bar with the description of a task, its share done, and the time spent and left."""
+
+    figures = {"share": 6, "spent": 7, "left": 4, "remaining": 7}
+    whole = {name: Column(no_wrap=True, width=width) for name, width in figures.items()}
+    # In a narrow window the description is cut, not the figures.
+    room = get_console().width - _BAR - sum(figures.values()) - len(figures) - 1
+    cut = Column(no_wrap=True, overflow="ellipsis", max_width=max(10, room))
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>5.1f}%"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", table_column=cut),
+        BarColumn(bar_width=_BAR),
+        TextColumn("{task.percentage:>5.1f}%", table_column=whole["share"]),
+        TimeElapsedColumn(table_column=whole["spent"]),
+        TextColumn("left", table_column=whole["left"]),
+        TimeRemainingColumn(table_column=whole["remaining"]),
         disable=not shown,
     )
 

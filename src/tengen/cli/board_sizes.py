@@ -1,0 +1,25 @@
+"""Warnings of networks on boards that they have not learned."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Collection
+
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.playout_file import is_playout
+
+
+def warn_of_boards(network: str, sizes: Collection[int]) -> None:
+    """Print a warning where a network has not learned boards of these sizes. `default` is the best there is on them."""
+    if network in ("default", "uniform", "none") or is_playout(network):
+        return
+    card = read_card(find_network(network))
+    if card.board_sizes and (others := sorted(set(sizes) - set(card.board_sizes))):
+        learned, new = (", ".join(f"{size}x{size}" for size in each) for each in (card.board_sizes, others))
+        print(f"warning: {card.name} learnt {learned}, not {new}: its figures there may mean nothing", file=sys.stderr)
+
+
+def boards_warning(network: str) -> Callable[[int], None]:
+    """`warn_of_boards` for one board size after another, once for each."""
+    return functools.cache(lambda size: warn_of_boards(network, {size}))
