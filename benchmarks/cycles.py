@@ -94,7 +94,7 @@ class Curve(TerminalObserver):
                 1000 * (time.process_time() - self._since) / n,
                 (Opened.count - self._opened) / n,
                 memory.rss / 1e6,
-                (memory.rss - memory.shared) / 1e6,
+                (memory.rss - getattr(memory, "shared", 0)) / 1e6,
             )
             print(f"{done:6}" + "".join(f" {figure:7.1f}" for figure in figures), flush=True)
             self._begin()

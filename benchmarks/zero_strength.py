@@ -20,6 +20,7 @@ from typing import Any
 
 from tengen.errors import TengenError
 from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import find_network_on
 from tengen.match.batch import go_on
 from tengen.match.game import Conditions
 from tengen.match.runner import InWorkers, play_match
@@ -43,7 +44,9 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
     players = RunPlayers(settings.visits)
     match = RatingMatch(conditions, players, settings.games, threads=settings.threads)
     opener = PlayerOpener(
-        {0: Path(settings.network)}, lambda path: load_evaluator(str(path), threads=settings.threads), go_on
+        {0: Path("uniform") if settings.network == "uniform" else find_network_on(settings.network, settings.size)},
+        lambda path: load_evaluator(str(path), threads=settings.threads),
+        go_on,
     )
     rows = []
     for word in settings.against:

@@ -32,7 +32,7 @@ from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.network_file import find_network_on
 from tengen.game import Game
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
@@ -163,7 +163,7 @@ def search_games(
         }
     )
     conditions = CycleConditions({size: komi}, resign_winrate=0.02)
-    evaluators = open_evaluators(config, find_network(network))
+    evaluators = open_evaluators(config, find_network_on(network, size))
     for records, _ in play_games(config, 0, conditions, evaluators, range(games)):
         for record in records:
             game, random = record.game(), np.random.default_rng([seed, number_of(record)])

@@ -56,7 +56,7 @@ class GreedyPlayer(Player):
         return max(moves, key=lambda point: captures.flat[point])
 
     def end_game(self, id: int) -> None:
-        del self.draws[id]
+        self.draws.pop(id, None)  # the game may never have started
 
 
 def open_greedy(spec: PlayerSpec, games: int) -> Player:

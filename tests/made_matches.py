@@ -61,7 +61,7 @@ def write_match(
         "schedule": {"kind": kind},
         "players": [{"name": name, "player": name, **(players or {}).get(name, {})} for name in names],
         "conditions": {"size": size, "komi": komi, "rules": rules, "opening": 2, "seed": 1},
-        "games": len(outcomes) if games is None else games,
+        "games": max((outcome.index + 1 for outcome in outcomes), default=0) if games is None else games,
         **more,
     }
     (folder / "match.json").write_text(json.dumps(about))

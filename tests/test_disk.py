@@ -116,6 +116,14 @@ def test_a_name_that_is_allowed_fits_the_file_system_with_its_endings(tmp_path: 
         file_name(name + name[:1])
 
 
+@pytest.mark.parametrize(
+    "name", ["", "..", "a/b", "a:b", "a?b", 'a"b', "a<b", "a|b", "a*b", "end.", "end ", "NUL", "com1.x"]
+)
+def test_a_name_that_some_system_cannot_write(name: str) -> None:
+    with pytest.raises(ValueError, match="name of a file"):
+        file_name(name)
+
+
 def test_one_holds_a_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path) as first, locked(path) as second:

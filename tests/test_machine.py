@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import psutil
 import pytest
 
 from tengen import _native, machine
@@ -123,6 +124,12 @@ def test_name_of_the_processor_on_windows(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setitem(sys.modules, "winreg", registry)
     assert machine.processor_name() == "AMD Ryzen 5"
+
+
+def test_busy_cores_where_the_system_counts_no_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(psutil, "cpu_percent", lambda interval: 75.0)
+    assert machine.busy_cores() == pytest.approx(0.75 * (os.cpu_count() or 1))
 
 
 @pytest.mark.parametrize(

@@ -87,12 +87,18 @@ def cache_folder(name: str) -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
+_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}  # of Windows
+
+
 def file_name(name: str) -> str:
-    """`name`, if a file or folder of this name lies within its folder. Raises ValueError for a path and for nothing."""
+    """`name`, if a file or folder of this name lies within its folder, on every system. Raises ValueError for a path,
+    for nothing and for what Windows cannot write."""
     size = len(os.fsencode(name))  # file systems allow 255 bytes, with all endings
-    if not name.strip(". ") or size > 200 or any(letter in "/\\:" or ord(letter) < 32 for letter in name):
+    wrong = any(letter in '/\\:<>"|?*' or ord(letter) < 32 for letter in name) or name[-1:] in (".", " ")
+    if not name.strip(". ") or size > 200 or wrong or name.partition(".")[0].upper() in _DEVICES:
         raise ValueError(
-            "it becomes the name of a file: give 1 to 200 bytes (66 Chinese characters), no slash and no colon"
+            "it becomes the name of a file: give 1 to 200 bytes (66 Chinese characters), no slash, none of "
+            '\\ : < > " | ? *, no dot or space at the end and no device of Windows such as NUL'
         )
     return name
 

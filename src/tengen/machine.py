@@ -99,6 +99,14 @@ def source_commit() -> str:
     return done.stdout.strip()
 
 
+def busy_cores() -> float:
+    """The number of processes that want a core, on average over the last minute; on Windows, which does not count them,
+    the number of cores that are busy during the next second."""
+    if sys.platform == "win32":
+        return psutil.cpu_percent(interval=1) / 100 * (os.cpu_count() or 1)
+    return psutil.getloadavg()[0]
+
+
 def available_memory() -> int:
     """Bytes that this process can still allocate without swapping, within the limit of its container too."""
     free = int(psutil.virtual_memory().available)

@@ -38,6 +38,31 @@ def test_equal_time(program: ModuleType, capsys: pytest.CaptureFixture[str], tmp
     assert (tmp_path / "00" / "summary.json").exists()
 
 
+def test_games_of_another_network_are_played_anew(
+    program: ModuleType, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = [
+        "--size",
+        "7",
+        "--komi",
+        "9",
+        "--games",
+        "2",
+        "--visits",
+        "1",
+        "--against",
+        "random",
+        "--out",
+        str(tmp_path),
+    ]
+    digests = []
+    for network in ("zero-7x7", "default", "zero-9x9"):
+        program.main([network, *words])
+        (about,) = tmp_path.rglob("match.json")
+        digests.append(json.loads(about.read_text())["files"]["network 0"])
+    assert digests[0] == digests[1] != digests[2]
+
+
 def test_draws_narrow_the_interval(program: ModuleType) -> None:
     """With half of the games drawn, a score of 50% is known nearly as well as from twice the games without."""
     row = program._row("rival", Tally(5, 10, 5), Tally(5, 10, 5), 1.0)

@@ -19,3 +19,5 @@ def test_a_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = MatchSettings(players=["greedy@5m+0", "policy:uniform"], games=2, conditions={"size": 5, "komi": 24.5})
     other = play_match(settings, tmp_path / "other", InBatch())
     assert {player["name"] for player in other["players"]} == {"greedy, 5m+0", "uniform, policy"}
+    module = runpy.run_path(str(EXAMPLE))
+    module["GreedyPlayer"]().end_game(3)  # a game that never started, as where the opponent failed

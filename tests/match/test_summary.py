@@ -29,6 +29,7 @@ GAMES = [
     outcome(2, None, "Draw", "count", 260, score=0, counts={"one": 0, "two": 0}),
     outcome(3, "two", "B+T", "timeout", 11),
 ]
+AGREED = outcome(0, "one", "B+3.5", "count", 90, counts={"one": 3.5, "two": 3.5, "playouts": 17.5})
 
 
 def test_figures() -> None:
@@ -48,6 +49,7 @@ def test_lines() -> None:
     assert pairing_line("one", "two", tally(GAMES, "one")).endswith("stronger with probability 68.8%")  # 11 of 16
     assert game_line(GAMES[0]) == "game 0: B+R (resign), one - two, 101 moves, 7 s"
     assert "differ" in game_line(GAMES[1])
+    assert "differ" not in game_line(AGREED)
     text = report(summarize(TWO, GAMES))
     assert "as Black 1.5 of 2, as White 1 of 2" in text
     assert "\n2 games were counted; " in text

@@ -38,6 +38,12 @@ def test_a_winner_that_did_not_play_is_an_error(tmp_path: Path) -> None:
         match_games(write_match(tmp_path / "m", [game(7, "a", "b", "c")]))
 
 
+def test_games_beyond_those_of_the_match_do_not_count(tmp_path: Path) -> None:
+    """A match that was stopped and continued with fewer games."""
+    folder = write_match(tmp_path / "m", series("a", "b", 5, 1), games=2)
+    assert [outcome.index for outcome in match_games(folder).outcomes] == [0, 1]
+
+
 def test_matches_are_found_one_level_down(tmp_path: Path) -> None:
     write_match(tmp_path / "two", series("b", "c", 1, 1))
     write_match(tmp_path / "one", series("a", "b", 1, 1))

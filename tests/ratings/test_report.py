@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import struct
 import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from made_matches import game, series, write_match
@@ -17,7 +18,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from tengen.errors import TengenError
-from tengen.ratings.charts import seconds_a_move, spread
+from tengen.match.game import Reason
+from tengen.ratings.charts import ENDINGS, seconds_a_move, spread
 from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
@@ -105,6 +107,24 @@ def test_no_name_becomes_markup(folder: Path, page: Page) -> None:
 def test_every_game_is_linked_to_its_record(folder: Path, page: Page) -> None:
     found = {(folder / urllib.parse.unquote(link)).resolve() for link in page.links}
     assert found == {path.resolve() for path in (folder / "games").glob("*.sgf")}
+
+
+def test_a_record_on_another_drive_is_linked_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def on_other_drives(path: object, start: object) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    folder = write_match(tmp_path / "m", series("a", "b", 1, 1))
+    monkeypatch.setattr(os.path, "relpath", on_other_drives)
+    write_report(folder)
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
+    assert {urllib.parse.unquote(link) for link in page.links} == {
+        f"file://{path}" for path in (folder / "games").glob("*.sgf")
+    }
+
+
+def test_charts_group_all_endings() -> None:
+    """A long cycle has no winner."""
+    assert set(get_args(Reason)) - {"cycle"} == set().union(*ENDINGS.values())
 
 
 def test_what_went_wrong_is_listed_with_the_last_words(page: Page) -> None:

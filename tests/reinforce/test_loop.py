@@ -240,3 +240,9 @@ def test_the_recipe_of_the_package_is_one() -> None:
 def test_recipes_that_cannot_work_are_refused(change: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         PolicyGradientConfig.model_validate({"name": "x", "start": "default", "iterations": 1, **change})
+
+
+@pytest.mark.parametrize("settings", [{"games": 3}, {"evaluation": {"games": 5}}])
+def test_half_of_the_games_are_with_each_color(settings: dict[str, Any], parent: Path) -> None:
+    with pytest.raises(ValueError, match="multiple of 2"):
+        small_config(parent, **settings)

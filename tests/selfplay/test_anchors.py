@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from tengen.engine.params import SearchParams
-from tengen.errors import TengenError
-from tengen.selfplay.anchors import RunPlayers, early_numbers, find_anchors
+from tengen.errors import NetworkError, TengenError
+from tengen.selfplay.anchors import RunPlayers, check_networks, early_numbers, find_anchors
 from tengen.selfplay.config import RatingConfig
 
 NETWORKS = {k: Path(f"{k:05d}.onnx") for k in range(101)}
@@ -50,6 +50,12 @@ def test_a_word_that_can_stand_for_nobody_is_refused_with_the_recipe(word: str) 
         RatingConfig(anchors=("random", word))
     with pytest.raises(TengenError):
         RunPlayers(1).parse(word)
+
+
+def test_a_mistyped_network_is_found_before_the_run() -> None:
+    for word in ("no-such-network", "policy:no-such-network"):
+        with pytest.raises(NetworkError, match="no-such-network"):
+            check_networks([word])
 
 
 def test_what_may_be_absent_is_no_mistake_in_a_recipe() -> None:

@@ -61,8 +61,8 @@ class Centred(UniformEvaluator):
         return Evaluation(policy.astype(np.float32), found.value, found.score, found.ownership)
 
 
-def load(path: Path) -> Evaluator:
-    return Centred(int(path.stem)) if path in NETWORKS.values() else UniformEvaluator()
+def load(path: str | Path) -> Evaluator:
+    return Centred(int(Path(path).stem)) if path in NETWORKS.values() else UniformEvaluator()
 
 
 def without_times(book: RatingBook) -> dict[str, object]:
@@ -120,6 +120,18 @@ def test_networks_of_a_run_that_forbids_passes_are_rated_without(forbid: bool, t
     for number in (7, 8):
         rate(tmp_path, config, number, NETWORKS, 0.5, load=lambda path: passer)
     assert (passer.asked > 4) == forbid and passer.asked >= 4
+
+
+def test_default_is_opened_by_its_name() -> None:
+    """So it is the network of the board size, as in `tengen match`; its file alone is that of 19x19."""
+    opened: list[str | Path] = []
+
+    def load(path: str | Path) -> Evaluator:
+        opened.append(path)
+        return UniformEvaluator()
+
+    PlayerOpener(NETWORKS, load, go_on)(RunPlayers(1).parse("policy:default"))
+    assert opened == ["default"]
 
 
 @pytest.mark.parametrize("word", ["network 7", "playouts@20"])

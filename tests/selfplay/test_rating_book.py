@@ -198,3 +198,12 @@ def test_nothing_is_said_where_nothing_can_be_seen() -> None:
     assert only_beats_itself(events[:2]) is None
     assert only_beats_itself([]) is None
     assert saturated_opponents(event(5)) is None
+
+
+def test_an_end_that_no_game_bounds_is_none() -> None:
+    """A network that won all of its games may be any number of points stronger."""
+    found = (
+        RatingBook(events=(event(5, pairing("network 5", "random", (50, 0, 0), (50, 0, 0))),)).fitted().events[0].elo
+    )
+    assert found is not None and found.low is not None and found.high is None
+    assert str(found).endswith(" to ?]")

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 import tengen
 from tengen import _native
 from tengen.benchmark.playing import (
@@ -27,7 +25,7 @@ from tengen.errors import MissingExtra, NetworkError, TengenError
 from tengen.evaluators.devices import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
-from tengen.machine import core_count, processor_name, total_memory
+from tengen.machine import busy_cores, core_count, processor_name, total_memory
 from tengen.training.config import RunConfig
 
 if TYPE_CHECKING:  # stores are not a part of a player's install
@@ -66,7 +64,7 @@ def this_machine() -> Machine:
         processor=processor_name(),
         cores=core_count(),
         memory=total_memory(),
-        load=round(psutil.getloadavg()[0], 1),
+        load=round(busy_cores(), 1),
     )
 
 

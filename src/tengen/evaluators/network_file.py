@@ -176,6 +176,12 @@ def find_network(name_or_path: str | Path) -> Path:
     return find_embedded(text, SUFFIX, "network")
 
 
+def find_network_on(name_or_path: str | Path, size: int) -> Path:
+    """As `find_network`; of `default` the network for boards of this size."""
+    by_size = default_by_size() if str(name_or_path) == "default" else {}
+    return by_size.get(size) or find_network(name_or_path)
+
+
 @dataclass(frozen=True)
 class PortableNetwork:
     """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,

@@ -175,8 +175,8 @@ class Outcome:
 
     @property
     def counts_differ(self) -> bool:
-        """Whether the opinions about the dead stones lead to different scores."""
-        return len(set(self.counts.values())) > 1
+        """Whether the opinions of the players about the dead stones lead to different scores."""
+        return len({score for who, score in self.counts.items() if who != "playouts"}) > 1
 
 
 @dataclass

@@ -22,8 +22,8 @@ Kind = Literal["head-to-head", "round-robin", "gauntlet", "ladder"]
 class Fixture:
     """One game of a schedule. The games of a `pair` share their opening; the players swap colors between them.
 
-    `round` counts how often all pairings of the schedule have met before; it is the number of the opening as well, so
-    that every pairing plays the same ones.
+    `round` counts how often all pairings of the schedule have met before. It is the number of the opening as well:
+    every pairing plays the same ones, unless they are drawn from the policies of its own players.
     """
 
     index: int

@@ -19,7 +19,7 @@ from tengen.ratings.standings import Standings
 from tengen.runs.plots import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
 
 ENDINGS = {
-    "counted": {"count", "limit"},
+    "counted": {"count", "limit", "settled"},
     "majority": {"majority"},
     "resigned": {"resign"},
     "time": {"time", "timeout"},

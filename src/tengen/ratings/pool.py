@@ -156,10 +156,13 @@ def match_games(folder: Path) -> GameSet:
 
 
 def _counted(about: About, outcomes: list[Outcome]) -> list[Outcome]:
+    if not outcomes:
+        return outcomes
     within, sprt = about.more.get("within"), about.more.get("sprt")
+    pairings = Schedule.model_validate(about.schedule).pairings(about.names)
+    outcomes = [outcome for outcome in outcomes if outcome.index < about.games * len(pairings)]
     if not within and not sprt:
         return outcomes
-    pairings = Schedule.model_validate(about.schedule).pairings(about.names)
     test = Sprt.model_validate(sprt).judge(pair_scores(outcomes, about.names[0])) if sprt else None
     return counted(pairings, within, test, {outcome.index: outcome for outcome in outcomes})
 

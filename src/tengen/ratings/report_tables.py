@@ -193,9 +193,13 @@ def _record(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
 
 
 def _link(game_set: GameSet, outcome: Outcome, out: Path) -> str:
-    """The address of a game's SGF relative to the folder `out`."""
-    path = os.path.relpath(game_set.source.resolve() / "games" / f"{outcome.index:05d}.sgf", out.resolve())
-    return quote(os.fsencode(path))
+    """The address of a game's SGF relative to the folder `out`; whole where that is on another drive of Windows."""
+    record = game_set.source.resolve() / "games" / f"{outcome.index:05d}.sgf"
+    try:
+        path = os.path.relpath(record, out.resolve())
+    except ValueError:
+        return record.as_uri()
+    return quote(os.fsencode(path.replace(os.sep, "/")))
 
 
 def _cell(tally: Tally | None, one: str, other: str) -> Row | None:

@@ -81,7 +81,7 @@ class EvaluationConfig(Strict):
     """
 
     every: int = key(50, "updates between two evaluations; there is one at the end too", ge=1)
-    games: int = key(400, "games of each of the two matches", ge=2, le=MAX_GAMES)
+    games: int = key(400, "games of each of the two matches", ge=2, le=MAX_GAMES, multiple_of=2)
     opening_moves: int | None = key(
         None, "moves of an opening; null: 6, or on tiny boards a third of their points", ge=0
     )
@@ -98,7 +98,7 @@ class PolicyGradientConfig(Recipe):
     seed: int = key(0, "determines the run", ge=0, lt=2**63)
     start: str = key(..., "network file, or name of an installed network: the parent")
     iterations: int = key(..., "length of the run in updates", ge=1, le=MAX_COUNT)
-    games: int = key(128, "games of an update", ge=2, le=MAX_GAMES)
+    games: int = key(128, "games of an update", ge=2, le=MAX_GAMES, multiple_of=2)
     temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
     game: GameConfig = key(GameConfig(), "")
     pool: PoolConfig = key(PoolConfig(), "")

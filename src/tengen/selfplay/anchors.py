@@ -92,7 +92,7 @@ def check_networks(words: Iterable[str]) -> None:
     is hours away. A program may be missing on this machine and exist on the next one.
     """
     for word in words:
-        if word not in _OWN and (spec := _spec(word)).kind == "network":
+        if word not in _OWN and (spec := _spec(word)).kind in ("network", "policy"):
             find_network(spec.subject)
 
 

@@ -151,8 +151,11 @@ def _curve(curve: Curve, events: Sequence[Event]) -> Markup:
 
 def _black(axes: Axes, events: Sequence[Event]) -> None:
     cycles, shares = series(events, "statistics", "black_share")
-    counts = [games(event) for event in events if at(event, "statistics", "black_share") is not None]
-    ends = [wilson(share * count, count) for share, count in zip(shares, counts, strict=True)]
+    known = [event for event in events if at(event, "statistics", "black_share") is not None]
+    ends = [
+        wilson(share * games(event), games(event), games(event) * (at(event, "statistics", "draws") or 0))
+        for share, event in zip(shares, known, strict=True)
+    ]
     axes.axhline(50, color=FAINT, linewidth=1.5)
     axes.plot(cycles, _scaled(shares, True), _mark(cycles), color=ACCENT, label="all games")
     low, high = ([100 * end[side] for end in ends] for side in (0, 1))

@@ -20,7 +20,7 @@ NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0
 """Settings of a search without noise."""
 
 
-def load_temporary(path: Path, device: Device = "cpu") -> Evaluator:
+def load_temporary(path: str | Path, device: Device = "cpu") -> Evaluator:
     """A network that lives for some cycles: its compiled models are not kept for later processes."""
     return load_evaluator(path, device, remember=False)
 

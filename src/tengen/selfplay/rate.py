@@ -42,7 +42,7 @@ from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, only_b
 
 logger = logging.getLogger(__name__)
 
-Load = Callable[[Path], Evaluator]
+Load = Callable[[str | Path], Evaluator]
 _BYTES = 4096  # of a search's memory for a visit, more than a node of 19x19 takes
 _MOVE_SECONDS = 60.0  # that a program may take
 
@@ -226,7 +226,7 @@ class PlayerOpener:
         if spec.kind not in ("network", "policy"):
             return open_player(spec, games, threads, dead_stones)
         number = _number(spec.subject)
-        found = self._load(find_network(spec.subject)) if number is None else self.evaluator(number)
+        found = self._load(spec.subject) if number is None else self.evaluator(number)
         return evaluator_player(spec, found, games, threads or 1, dead_stones)
 
     def evaluator(self, number: int) -> Evaluator:

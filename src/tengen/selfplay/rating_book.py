@@ -26,7 +26,7 @@ class _Row(BaseModel):
 
 
 class Standing(_Row):
-    """Elo with its 95% interval; an end that is None is beyond all bounds."""
+    """Elo with its 95% interval; an end that no game bounds is None."""
 
     elo: float
     low: float | None
@@ -34,7 +34,8 @@ class Standing(_Row):
 
     @classmethod
     def of(cls, rating: Rating) -> Standing:
-        return cls(elo=round(rating.elo, 1), low=_finite(rating.low), high=_finite(rating.high))
+        low = None if rating.open_low else _finite(rating.low)
+        return cls(elo=round(rating.elo, 1), low=low, high=None if rating.open_high else _finite(rating.high))
 
     def __str__(self) -> str:
         low, high = ("?" if end is None else f"{end:+.0f}" for end in (self.low, self.high))
