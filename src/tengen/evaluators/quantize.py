@@ -83,7 +83,7 @@ def quantize(
     written.
     """
     # With this module NNCF and OpenVINO's converter, which it imports, send statistics of use to their makers.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
     try:
         import nncf
         from nncf.quantization.range_estimator import RangeEstimatorParametersSet
