@@ -359,7 +359,7 @@ def test_help_is_quick_because_it_imports_little() -> None:
             ("gtp", "--net", "none", "--playouts", "fast"),
             "playout policy 'fast' is unknown: choose uniform, ",
         ),
-        (("review", "x.sgf", "--net", "none"), "this command needs a network: none is for tengen play, gtp and"),
+        (("review", "x.sgf", "--net", "none"), "this command needs a network: none is for tengen play and gtp alone"),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
         (
             ("nets", "a", "b"),

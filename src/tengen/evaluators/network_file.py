@@ -169,7 +169,7 @@ def find_network(name_or_path: str | Path) -> Path:
     if text == "default":
         return _default()
     if text == "none":
-        raise UnknownNetwork("this command needs a network: none is for tengen play, gtp and analysis alone")
+        raise UnknownNetwork("this command needs a network: none is for tengen play and gtp alone")
     path, _, profile = text.rpartition("@") if is_foreign(text.rpartition("@")[0]) else (text, "", "")
     if is_foreign(path):
         return converted_network(find_embedded(path, "", "network"), profile)
