@@ -26,7 +26,7 @@ ARGS ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.h' -o -name '*.cpp')
+NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.h' -o -name '*.cpp' -o -name '*.def')
 # Built for this very processor: on another one, everything native is built again.
 CPU := $(shell { uname -m; grep -m1 -E '^(flags|Features)' /proc/cpuinfo; } 2>/dev/null | cksum | cut -d' ' -f1)
 # The largest board, 19 or 25: a build folder and a module each, of which src/tengen/__init__.py takes one.

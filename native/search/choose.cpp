@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <vector>
 
 namespace tengen {
 
 namespace {
+
+// Leela Zero's sum of squares before the first visit, 1e-4 for values from 0 to 1.
+constexpr float kLeastSquares = 4e-4f;
 
 std::uint32_t max_visits(std::span<const RootMove> moves) {
     std::uint32_t maximum = 0;
@@ -49,12 +54,53 @@ Point choose_by_weight(std::span<const RootMove> moves, float temperature, Rando
     return temperature > 0 ? draw(moves, weight, weight(*best), temperature, random) : best->point;
 }
 
+// The probability that Student's t with so many degrees of freedom is above t >= 0 (Abramowitz and Stegun 1964, 26.7.3
+// and 26.7.4).
+double above(double t, int freedom) {
+    const double angle = std::atan(t / std::sqrt(freedom)), cosine = std::cos(angle);
+    const bool odd = freedom % 2;
+    double term = odd ? cosine : 1, sum = 0;
+    for (int power = odd; power <= freedom - 2; power += 2) {
+        sum += term;
+        term *= cosine * cosine * (power + 1) / (power + 2);
+    }
+    sum *= std::sin(angle);
+    return (1 - (odd ? 2 / 3.14159265358979323846 * (angle + sum) : sum)) / 2;
+}
+
+double quantile(double probability, int freedom) {
+    double low = 0, high = 1;
+    while (above(high, freedom) > probability) high *= 2;
+    for (int i = 0; i < 50; ++i) {
+        const double middle = (low + high) / 2;
+        (above(middle, freedom) > probability ? low : high) = middle;
+    }
+    return high;
+}
+
+constexpr int kQuantiles = 1000;  // degrees of freedom from which on the quantile hardly changes, as in Leela Zero
+
+float cached_quantile(float probability, std::uint32_t freedom) {
+    static std::mutex lock;
+    static std::map<float, std::vector<float>> tables;
+    const std::lock_guard guard(lock);
+    std::vector<float>& table = tables[probability];
+    if (table.empty())
+        for (int i = 1; i <= kQuantiles; ++i) table.push_back(static_cast<float>(quantile(probability, i)));
+    return table[std::min<std::uint32_t>(freedom, kQuantiles) - 1];
+}
+
 }  // namespace
 
 float lower_bound(const EdgeStats& stats, const SearchParams& params) {
     if (!stats.visits) return -1;
     const auto n = static_cast<float>(stats.visits);
     const float spread = std::max(stats.square - stats.utility * stats.utility, 0.0f);
+    if (params.lcb_probability > 0) {
+        if (stats.visits < 2) return -1;
+        const float deviations = cached_quantile(params.lcb_probability, stats.visits - 1);
+        return std::max(stats.utility - deviations * std::sqrt((n * spread + kLeastSquares) / (n - 1) / n), -1.0f);
+    }
     const float variance = (n * spread + 1) / (n + 1);
     return std::max(stats.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
 }

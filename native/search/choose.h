@@ -22,8 +22,9 @@ struct RootMove {
     float play_weight = 0;  // by which it is played: visits, but for puct-katago
 };
 
-// Lower confidence bound of a edge's utility. One observation of variance 1 is added, so that few visits that agree by
-// chance make no tight bound.
+// Lower confidence bound of an edge's utility, -1 at least. One observation of variance 1 is added, so that few visits
+// that agree by chance make no tight bound. With `lcb_probability` the bound is Leela Zero's: by the quantile of
+// Student's t for the visits, and without that observation.
 float lower_bound(const EdgeStats& stats, const SearchParams& params);
 
 // The move to play by the rule in `params`, or kNoPoint if no move has a visit. Ties go to more visits, then to the

@@ -139,6 +139,26 @@ TEST(search_lower_bound_is_tighter_with_visits_and_agreement) {
     CHECK(std::abs(lower_bound(edge(10000, 0.0f, 1.0f), params) - (0.5f - 5 * 0.5f / 100)) < 1e-3);
 }
 
+// Quantiles of Student's t from a table (1e-5, one side).
+TEST(search_lower_bound_by_students_t) {
+    SearchParams params;
+    params.lcb_probability = 1e-5f;
+    const auto below = [&](std::uint32_t visits) {
+        EdgeStats stats{};
+        stats.visits = visits;
+        stats.utility = 0.9f;
+        const auto n = static_cast<float>(visits);
+        const float variance = 1e-4f;  // of the sample, with n - 1
+        stats.square = stats.utility * stats.utility + (variance * (n - 1) - 4e-4f) / n;
+        return (stats.utility - lower_bound(stats, params)) / std::sqrt(variance / n);
+    };
+    CHECK_EQ(lower_bound(EdgeStats{}, params), -1.0f);
+    CHECK(std::abs(below(11) / 7.527f - 1) < 0.01f);
+    CHECK(std::abs(below(31) / 5.054f - 1) < 0.01f);
+    CHECK(std::abs(below(101) / 4.478f - 1) < 0.01f);
+    CHECK(std::abs(below(5000) / 4.285f - 1) < 0.03f);
+}
+
 TEST(search_choice_by_lower_bound_among_well_visited_moves) {
     const std::vector<RootMove> moves{{1, 100, 0, 0, 0, 0.20f, 0.5f},
                                       {2, 60, 0, 0, 0, 0.30f, 0.2f},

@@ -1186,6 +1186,15 @@ class SearchParams:
     def lcb_deviations(self, arg: float, /) -> None: ...
 
     @property
+    def lcb_probability(self) -> float:
+        """
+        above 0, instead of lcb_deviations: the quantile of Student's t that is exceeded with this probability, by the visits of the move (Leela Zero: 1e-5); not for puct-katago
+        """
+
+    @lcb_probability.setter
+    def lcb_probability(self, arg: float, /) -> None: ...
+
+    @property
     def lcb_share(self) -> float:
         """share of the maximum visits that a move needs for it"""
 

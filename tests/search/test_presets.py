@@ -43,7 +43,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "alphago-zero": {"leaf_symmetry": "random", "noise_weight": 0.25, "noise_total": 10.83, "lcb": False},
     "leela-zero": {
         "c_puct": 2 * 0.5, "fpu": "network", "fpu_reduction": 2 * 0.25, "root_fpu_reduction": 2 * 0.25,
-        "virtual_loss": 3.0, "lcb": True, "lcb_share": 0.1, "lcb_deviations": 4.265, "leaf_symmetry": "random",
+        "virtual_loss": 3.0, "lcb": True, "lcb_share": 0.1, "lcb_probability": 1e-5, "leaf_symmetry": "random",
     },
     # Neither of ELF's options that make an unvisited move a draw is on in its defaults and scripts.
     "elf": {

@@ -10,6 +10,7 @@ from plain_puct import PlainPuct
 from tengen import _native
 from tengen.coords import from_gtp, to_gtp
 from tengen.engine.params import SearchParams, playout_params
+from tengen.engine.presets import PRESETS
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
@@ -438,3 +439,24 @@ def test_a_position_given_again_changes_nothing(selection: str) -> None:
         stats = search.stats()
         found.append(dict(zip(stats.point.tolist(), stats.visits.tolist(), strict=True)))
     assert found[0] == found[1]
+
+
+def test_the_bound_of_leela_zero_is_the_quantile_of_students_t() -> None:
+    """Against SciPy's; the variance is that of the bound by standard errors, which has a prior."""
+    from scipy.stats import t as students_t
+
+    found = []
+    for bound in ({"lcb_probability": 1e-5}, {"lcb_probability": 0, "lcb_deviations": 1}):
+        search = TreeSearch(Noise(), SearchParams.model_validate({**PRESETS["leela-zero"], **bound}), 1, 3)
+        search.set_root(Game(5))
+        search.run(1000)
+        found.append(search.stats())
+    by_quantile, by_errors = found
+    np.testing.assert_array_equal(by_quantile.visits, by_errors.visits)
+    known = by_quantile.visits >= 2
+    assert (by_quantile.lcb[~known] == -1).all()
+    n, utility = by_quantile.visits[known].astype(float), by_quantile.utility[known].astype(float)
+    squares = np.maximum((utility - by_errors.lcb[known]) ** 2 * n * (n + 1) - 1, 0)  # n times the spread
+    bound = utility - students_t.isf(1e-5, n - 1) * np.sqrt((squares + 4e-4) / (n - 1) / n)
+    assert (bound > -1).sum() > 3 and (by_errors.lcb[known] > -1).all()
+    np.testing.assert_allclose(by_quantile.lcb[known], np.maximum(bound, -1), atol=2e-3)

@@ -375,6 +375,15 @@ class SearchParamFields(BaseModel):
     ] = 0.0
     lcb: Annotated[bool, Field(description="play the best lower confidence bound, not the most visited move")] = True
     lcb_deviations: Annotated[float, Field(ge=0, le=1e9, description="standard errors below the mean")] = 5.0
+    lcb_probability: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=0.5,
+            description="above 0, instead of lcb_deviations: the quantile of Student's t that is exceeded with this"
+            " probability, by the visits of the move (Leela Zero: 1e-5); not for puct-katago",
+        ),
+    ] = 0.0
     lcb_share: Annotated[
         float, Field(ge=0, le=1, description="share of the maximum visits that a move needs for it")
     ] = 0.15

@@ -89,7 +89,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     # Silver et al. 2018: c grows from 1.25
     "alphazero": {**_PLAIN, **_SELF_PLAY_NOISE, "fpu": "absolute", "root_fpu": "absolute"},
-    # Leela Zero 0.17. Its bound takes the quantile at 1e-5 of Student's t, which falls to 4.265 with the visits.
+    # Leela Zero 0.17
     "leela-zero": {
         "score_weight": 0.0,
         "selection": "puct-leela-zero",
@@ -100,7 +100,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "root_fpu": "network",
         "root_fpu_reduction": 0.5,
         "lcb_share": 0.1,
-        "lcb_deviations": 4.265,
+        "lcb_probability": 1e-5,
         "leaf_symmetry": "random",
     },
     # BakaGo 2016, as its code has it. It compares the number of children with that of the candidates that are left, so
