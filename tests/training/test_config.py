@@ -52,6 +52,6 @@ def test_numbers_that_no_machine_can_take_are_refused_in_one_line(
     """They had ended in tracebacks, in memory that was full, or in an error that named a sound store."""
     for name in settings:
         with pytest.raises(RecipeError) as error:
-            load_recipe(recipe, [f"{name}=99999999999999999999999"], model=model)
+            load_recipe(recipe, [f"{name}=99999999999999999999998"], model=model)
         assert str(error.value).startswith("--set") and name in str(error.value) and "less than" in str(error.value)
         assert len(str(error.value).splitlines()) == 1
