@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
-from tengen.evaluators.network_file import default_by_size, find_network
+from tengen.evaluators.network_file import find_network, find_network_on
 from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule
@@ -176,7 +176,7 @@ class MatchSettings(BaseModel):
         """The first digits of SHA-256 of all networks and openings, so that games of others do not mix in."""
         paths = self.networks(find)
         if "default" in paths:
-            paths["default"] = default_by_size().get(self.conditions.size, paths["default"])
+            paths["default"] = find_network_on("default", self.conditions.size)
         found = {name: _digest([path]) for name, path in paths.items()}
         if path := self.openings():
             found[self.conditions.openings] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
