@@ -262,6 +262,7 @@ def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: tab.status() == before)
     keys("b")  # the same by the keyboard, and what is heard
+    tab.until(lambda: tab.find("said").get_property("textContent").startswith("E5"))  # the key goes by the server
     said = tab.find("said").get_property("textContent")
     assert said in ("E5, Black", "E5, Black, dead")
     keys(Keys.ENTER)
