@@ -157,6 +157,10 @@ def test_positions_of_opponents_have_results_and_no_moves(store: Store, tmp_path
             seen.append((game, ply))
     both = [(game, ply) for game, record in enumerate(games) for ply in learned(replace(record, player=2), skip)]
     assert sorted(seen[: len(both)]) == both
+    # At the end of a game, the last one of a file too, nobody moves.
+    lengths = np.array([len(record.moves) for record in games], np.int64)
+    ends = Rows.as_played(np.arange(8), lengths, np.zeros(8, np.int64))
+    assert np.array_equal(sampler.encode(ends).policy, np.full(8, -1))
 
 
 def test_a_validation_has_one_learned_move_of_each_game(passing: Store) -> None:

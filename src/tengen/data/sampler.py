@@ -350,7 +350,9 @@ class Sampler:
         for place in np.unique(places).tolist():
             shard, there = self.store.shards[place], np.flatnonzero(places == place)
             row = rows.game[there] - self.store.starts[place]
-            found[there] = is_opponents(shard.moves[shard.offsets[row] + rows.ply[there]], shard.player[row])
+            at = shard.offsets[row] + rows.ply[there]
+            moved = at < shard.offsets[row + 1]  # not at the end of a game
+            found[there[moved]] = is_opponents(shard.moves[at[moved]], shard.player[row[moved]])
         return found
 
     def _moves_per_game(self) -> Ints:
