@@ -161,6 +161,8 @@ def test_filters_and_samples(tygem: Store, tmp_path: Path) -> None:
         assert report.kept + report.number(FILTERED) == 300
         assert report.kept == 40 if sample == 40 else 30 < report.kept < 95
         assert set(Store.open(tmp_path / name).hashes.tolist()) < set(tygem.hashes.tolist())
+    report = import_games([TYGEM], tmp_path / "more", ImportOptions(FAST, sample=400, workers=1))
+    assert report.kept == 300 and not report.reasons and "sample" not in report.text()
 
 
 def test_files_of_one_name_are_counted_one_by_one(tmp_path: Path) -> None:

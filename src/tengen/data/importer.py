@@ -178,7 +178,8 @@ class _Collector:
                     self._note(part)
             self._count(batch)
             self.writer.add_batch(batch)
-        self.report.reasons[FILTERED, SAMPLED] += before - self.report.kept
+        if left_out := before - self.report.kept:
+            self.report.reasons[FILTERED, SAMPLED] += left_out
 
     def _count(self, batch: pa.RecordBatch) -> None:
         """Add kept rows to the numbers of the report."""
