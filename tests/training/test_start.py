@@ -23,7 +23,7 @@ from tengen.errors import RecipeError  # noqa: E402
 from tengen.evaluators.network_file import find_network, read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.networks.blocks import ScalarLinear  # noqa: E402
+from tengen.networks.blocks import ScalarLinear, ScaledConv2d  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
@@ -373,3 +373,25 @@ def test_fresh_layers_behind_large_outputs_are_scaled_down(store: Path) -> None:
     assert not network.training
     scale_down(network, heads, batch)
     assert all(torch.allclose(after[name], value, rtol=1e-5) for name, value in network.state_dict().items())
+
+
+def test_standardized_filters_keep_their_norm_where_a_fresh_layer_is_scaled_down(store: Path) -> None:
+    """Their gain is the scale: smaller filters would only turn faster, and vanish beside the epsilon of their norm."""
+    network = fresh(RESIDUAL)
+    with torch.no_grad():
+        network.stem.gain *= 500
+    head = network.value.local
+    assert isinstance(head, ScaledConv2d)
+    batch = TensorBatch.of(Sampler(Store.open(store), "all", "tengen", 7).batch(0))
+    spreads: list[float] = []
+    filters = head.weight.clone()
+    scale_down(network, ["value.local"], batch)
+    head.register_forward_hook(lambda _layer, _inputs, output: spreads.append(float(output.std())))
+    network(batch.planes, batch.scalars, batch.mask)
+    assert torch.equal(head.weight, filters) and spreads == pytest.approx([1.0], rel=1e-3)
+
+
+def test_a_fresh_value_of_one_position_stays_finite(store: Path) -> None:
+    network = fresh({**PREACT, "value": {"kind": "dense"}})
+    scale_down(network, ["value.output"], TensorBatch.of(Sampler(Store.open(store), "all", "tengen", 1).batch(0)))
+    assert all(parameter.isfinite().all() for parameter in network.parameters())

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from tengen.disk import write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network, read_card
-from tengen.networks.blocks import ScalarLinear
+from tengen.networks.blocks import ScalarLinear, ScaledConv2d
 from tengen.networks.constant_inputs import ScalarRange, fold_scalars
 from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
@@ -179,11 +179,13 @@ def scale_down(network: nn.Module, fresh: Collection[str], batch: TensorBatch) -
     """
 
     def scale(layer: nn.Module, _: object, output: Tensor) -> Tensor | None:
-        spread = output.std()
+        spread = output.std(correction=0)  # 0 of a single number
         if spread <= 1:
             return None
-        for parameter in layer.parameters():
-            parameter.div_(spread)
+        for name, parameter in layer.named_parameters():
+            # The filters of a standardized convolution do not decide its scale, only how far a step turns them.
+            if name != "weight" or not isinstance(layer, ScaledConv2d):
+                parameter.div_(spread)
         return output / spread
 
     layers = [(name, part) for name, part in network.named_modules() if isinstance(part, nn.Conv2d | nn.Linear)]
