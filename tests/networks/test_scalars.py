@@ -69,7 +69,7 @@ def test_the_range_of_what_was_seen() -> None:
 
 def test_what_a_network_knows_before_is_not_forgotten(network: torch.nn.Module) -> None:
     seen = ScalarRange(SCALARS)
-    seen.know(without_constants(network, {1: 1.0, 3: 0.0}))
+    seen.know(used_scalars(without_constants(network, {1: 1.0, 3: 0.0})))
     seen.see(torch.ones(ROWS, SCALARS))
     assert seen.constant == {1: 1.0, 3: 1.0}, "those alone that the network did not look at"
 

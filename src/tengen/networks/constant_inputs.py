@@ -40,9 +40,9 @@ class ScalarRange(nn.Module):
         torch.maximum(self.highest, scalars.amax(0), out=self.highest)
 
     @torch.no_grad()
-    def know(self, network: nn.Module) -> None:
-        """Count the scalars that affect a network, from which the run starts, as varying: it was trained on them."""
-        for scalar in used_scalars(network):
+    def know(self, scalars: Iterable[int]) -> None:
+        """Count these scalars as varying: those of the network from which the run starts, which was trained on them."""
+        for scalar in scalars:
             self.lowest[scalar], self.highest[scalar] = float("-inf"), float("inf")
 
     @property
@@ -69,9 +69,10 @@ def fold_scalars(layers: Iterable[ScalarLinear], constant: Mapping[int, float]) 
             column.zero_()
 
 
-def used_scalars(network: nn.Module) -> list[int]:
-    """The scalars that affect a network."""
-    columns = [layer.weight[:, layer.first :].abs().amax(0) for layer in _scalar_layers(network)]
+def used_scalars(*parts: nn.Module) -> list[int]:
+    """The scalars that affect a network, or these parts of one."""
+    layers = [layer for part in parts for layer in _scalar_layers(part)]
+    columns = [layer.weight[:, layer.first :].abs().amax(0) for layer in layers]
     return torch.nonzero(torch.stack(columns).amax(0)).flatten().tolist() if columns else []
 
 

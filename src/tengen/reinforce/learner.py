@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.evaluators.torch import TorchEvaluator
+from tengen.networks.constant_inputs import used_scalars
 from tengen.networks.export import plain
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages, divergence, log_policy
@@ -41,7 +42,7 @@ class Learner:
             seed=config.seed,
             callbacks=[self._means, *make_callbacks(config.learn.callbacks)],
         )
-        self.trainer.scalars.know(module)
+        self.trainer.scalars.know(used_scalars(module))
 
     def _position(self, step: int, _: float) -> Position:
         """Steps and epochs of the schedule are updates."""

@@ -21,6 +21,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
+from tengen.networks.constant_inputs import used_scalars
 from tengen.networks.export import export
 from tengen.networks.load import average
 from tengen.runs.interruption import ShutdownFlag
@@ -142,7 +143,7 @@ class Learner:
             callbacks=[self._losses, StopOnSignal(self._stop), *make_callbacks(learn.callbacks)],
         )
         if config.start is not None:
-            trainer.scalars.know(network)
+            trainer.scalars.know(used_scalars(network))
         return trainer
 
     def begin(self) -> None:

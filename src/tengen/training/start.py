@@ -15,7 +15,7 @@ from tengen.disk import write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.networks.blocks import ScalarLinear, ScaledConv2d
-from tengen.networks.constant_inputs import ScalarRange, fold_scalars
+from tengen.networks.constant_inputs import ScalarRange, fold_scalars, used_scalars
 from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
 from tengen.networks.registry import parse_config
@@ -35,7 +35,7 @@ class Start:
     """What a network took from another one: its layers by name, and what stayed apart.
 
     `fresh` are layers of the network that found no match, `unused` layers of the source without one. `parameters` of
-    `total` trained numbers were taken.
+    `total` trained numbers were taken. `scalars` are those that affect the layers taken.
     """
 
     source: str
@@ -44,7 +44,7 @@ class Start:
     unused: tuple[str, ...]
     parameters: int
     total: int
-    has_scalars: bool
+    scalars: tuple[int, ...]
 
     def event(self) -> dict[str, Any]:
         """For the log."""
@@ -166,7 +166,7 @@ def start_from(network: nn.Module, name_or_path: str) -> Start:
         unused=tuple(layer for layer in there if layer not in matching),
         parameters=sum(size for name, size in sizes.items() if _layer(name) in matching),
         total=sum(sizes.values()),
-        has_scalars=bool(scalars),
+        scalars=tuple(used_scalars(*scalars)),
     )
 
 

@@ -276,8 +276,8 @@ def train(
             # Make the trainer, or restore it from the newest checkpoint.
             followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
             trainer = make_trainer(run, inputs, further, module, followers.leader, local)
-            if begun is not None and begun.has_scalars:
-                trainer.scalars.know(module)
+            if begun is not None:
+                trainer.scalars.know(begun.scalars)
             on_start(trainer, begun)
             if saved is not None:
                 trainer.restore(saved)
