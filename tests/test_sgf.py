@@ -156,6 +156,16 @@ def test_the_language_shows_an_encoding_that_is_not_declared(charset: str, white
     assert (info.white, info.black, info.event, len(game.moves)) == (white, black, event, 3)
 
 
+@pytest.mark.parametrize("charset", ["UTF-16", "utf-16-be", "UTF-32", "cp037"])
+@pytest.mark.parametrize("more", ["", "x", "xy", "xyz"])
+def test_a_record_of_plain_bytes_is_in_no_wide_encoding(charset: str, more: str) -> None:
+    """Converted by a program that left the declaration; what decodes by chance hangs on the length."""
+    data = f"(;GM[1]SZ[19]CA[{charset}]PB[黄翊祖]PW[朴廷桓]C[{more}];B[pd];W[dd])".encode("gbk")
+    game, info = read_game(data)
+    assert (info.black, len(game.moves)) == ("黄翊祖", 2)
+    assert read_tree(data).info.white == "朴廷桓"
+
+
 @pytest.mark.parametrize("charset", ["raw_unicode_escape", "unicode_escape", "Unicode-Escape"])
 def test_escapes_of_python_are_no_character_set(charset: str) -> None:
     """They would make half of a surrogate pair, which no text in UTF-8 can hold."""

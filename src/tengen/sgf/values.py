@@ -100,7 +100,8 @@ def _decodes(data: bytes, charset: str) -> bool:
         # Escapes of Python, which make characters that no file can hold.
         if codecs.lookup(charset).name in _NO_CHARSETS:
             return False
-        return isinstance(data.decode(charset), str)
+        # The bytes have brackets of ASCII: a text that was UTF-16 and still says so is none any more.
+        return isinstance(data.decode(charset), str) and b"(;[]".decode(charset) == "(;[]"
     except (LookupError, ValueError):
         return False
 
