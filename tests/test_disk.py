@@ -65,6 +65,16 @@ def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path: Path) -> No
     assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "old")]
 
 
+@pytest.mark.parametrize("place", ["folder", "missing/file.txt", "other.txt/file.txt"])
+def test_an_error_names_the_file_that_was_to_be_written(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "other.txt").write_text("in the way")
+    with pytest.raises(OSError) as caught:
+        write_text(tmp_path / place, "new")
+    assert caught.value.filename == str(tmp_path / place)
+    assert sorted(left.name for left in tmp_path.iterdir()) == ["folder", "other.txt"]
+
+
 @pytest.mark.posix
 @pytest.mark.parametrize(("number", "told"), [(errno.EINVAL, False), (errno.EIO, True)])
 def test_a_file_system_that_cannot_sync_folders_holds_files_all_the_same(

@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,14 @@ PARTIAL = ".partial"
 
 
 @contextmanager
-def on_disk(path: Path) -> Iterator[None]:
-    """Name `path`, which the block writes, in the OSError of a full disk: a write has no name, or a temporary one."""
+def on_disk(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Name `path`, which the block writes, in the OSError of a full disk, as a write has no name, and in that of the
+    `temporary` file, which nobody knows."""
     try:
         yield
     except OSError as error:
-        if error.errno in DISK_FULL:
+        of_temporary = temporary is not None and str(error.filename) == str(temporary)
+        if error.errno in DISK_FULL or (of_temporary and error.errno is not None):
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise
 
@@ -38,13 +40,13 @@ def write_whole(path: Path, *, durable: bool = True, checksum: bool = False, sha
 
     Whatever interrupts it, `path` holds what it held before. An error removes what was written. What is `durable` is on
     the disk by then and survives a loss of power too; what is not costs less, and survives the end of the process.
-    With `checksum` a network file or checkpoint ends with its own, see `checksums.seal`. Where the disk is full the
-    error names `path`. Several processes may write a `shared` file at a time, each under a temporary name of its own,
-    which stays after a kill; any other file needs a lock, and overwrites what a kill left.
+    With `checksum` a network file or checkpoint ends with its own, see `checksums.seal`. Errors name `path`.
+    Several processes may write a `shared` file at a time, each under a temporary name of its own, which stays after a
+    kill; any other file needs a lock, and overwrites what a kill left.
     """
     temporary = path.with_name(path.name + (f".{os.getpid()}" if shared else "") + PARTIAL)
     try:
-        with on_disk(path):
+        with on_disk(path, temporary):
             yield temporary
             if checksum:
                 seal(temporary)
@@ -52,7 +54,8 @@ def write_whole(path: Path, *, durable: bool = True, checksum: bool = False, sha
                 _sync(temporary)
             temporary.replace(path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it would hide the first error
+            temporary.unlink()
         raise
     if durable:
         _sync_folder(path.parent)
