@@ -135,6 +135,20 @@ def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> N
         train_linear(other, unbroken.parent.parent, show_progress=False)
 
 
+def test_a_run_with_other_validation_games_is_another_run(run: LinearRun, tmp_path: Path) -> None:
+    """A validation store may move; with other games its figures would be those of another run."""
+    apart = write_store(tmp_path / "apart", 12)
+    run = run.model_copy(update={"data": run.data.model_copy(update={"validation_store": str(apart)})})
+    train_linear(run, tmp_path / "run", show_progress=False)
+    moved = apart.rename(tmp_path / "moved")
+    run = run.model_copy(update={"data": run.data.model_copy(update={"validation_store": str(moved)})})
+    train_linear(run, tmp_path / "run", show_progress=False)
+    shutil.rmtree(moved)
+    write_store(moved, 13)
+    with pytest.raises(RecipeError, match=r"data.validation_games = 12 games \(.*\), not 13 games"):
+        train_linear(run, tmp_path / "run", show_progress=False)
+
+
 def test_a_store_may_move_and_one_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Path) -> None:
     store = write_store(tmp_path / "store", 40)
     run = run.model_copy(update={"data": run.data.model_copy(update={"store": str(store), "validation_store": None})})

@@ -56,7 +56,7 @@ def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Pa
     checkpoint = folder.checkpoints / "linear.npz"
     with folder.lead():
         if checkpoint.is_file():
-            state.load(checkpoint, run)
+            state.load(checkpoint, _identity(run, games))
         folder.check_games(games.name, resumes=state.done > 0)
         folder.write_recipe(run.model_dump(mode="json"))
         folder.checkpoints.mkdir(exist_ok=True)
@@ -159,7 +159,7 @@ class _State:
     seconds: float = 0.0
     sums: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
 
-    def save(self, path: Path, run: LinearRun) -> None:
+    def save(self, path: Path, identity: dict[str, Any]) -> None:
         with write_whole(path) as temporary, temporary.open("wb") as file:
             np.savez(
                 file,
@@ -168,10 +168,10 @@ class _State:
                 counts=np.array([self.done, self.positions], np.int64),
                 seconds=np.array(self.seconds),
                 sums=self.sums,
-                run=np.array(json.dumps(_identity(run))),
+                run=np.array(json.dumps(identity)),
             )
 
-    def load(self, path: Path, run: LinearRun) -> None:
+    def load(self, path: Path, identity: dict[str, Any]) -> None:
         try:
             with np.load(path) as saved:
                 found = {name: saved[name] for name in ("weights", "squares", "counts", "seconds", "sums", "run")}
@@ -179,16 +179,21 @@ class _State:
             raise RecipeError(f"{path} is damaged ({error}); remove it to start the run anew") from error
         before = json.loads(str(found["run"]))
         before["data"].pop("store", None)  # an older run has it; the games are what must be the same
-        check_same(path.parent.parent, before, _identity(run))
+        before["data"].setdefault("validation_games", identity["data"]["validation_games"])  # an older run lacks it
+        check_same(path.parent.parent, before, identity)
         self.trainer.restore(found["weights"], found["squares"])
         self.done, self.positions = (int(n) for n in found["counts"])
         self.seconds, self.sums = float(found["seconds"]), found["sums"]
 
 
-def _identity(run: LinearRun) -> dict[str, Any]:
+def _identity(run: LinearRun, games: _Games) -> dict[str, Any]:
     """The settings that cannot change when a run is resumed."""
+    apart, judged = run.data.validation_store is not None, games.validation
     return {
-        "data": {"validation_fraction": None if run.data.validation_store else run.data.validation_fraction},
+        "data": {
+            "validation_fraction": None if apart else run.data.validation_fraction,
+            "validation_games": games_key(judged.store, judged.game_rows) if apart else None,
+        },
         "training": run.training.model_dump(include={"games", "rate", "seed"}),
         "features": [list(group) for group in _native.linear_groups()],
     }
@@ -197,7 +202,7 @@ def _identity(run: LinearRun) -> dict[str, Any]:
 def _learn(
     run: LinearRun, games: _Games, state: _State, events: EventLog, checkpoint: Path, show_progress: bool
 ) -> None:
-    training = run.training
+    training, identity = run.training, _identity(run, games)
     last: dict[str, float] = {}
     with ShutdownFlag() as stop, new_bar(show_progress) as bar:
         task = bar.add_task("training", total=training.games, completed=state.done)
@@ -215,7 +220,7 @@ def _learn(
             if state.done % training.validate_every == 0:
                 last |= _validate(run, games, state, events)
             if state.done % training.checkpoint_every == 0 or state.done == training.games or stop:
-                state.save(checkpoint, run)
+                state.save(checkpoint, identity)
             bar.update(task, completed=state.done, description=_describe(state, last))
             stop.check()
 
