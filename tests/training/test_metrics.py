@@ -8,12 +8,16 @@ import pytest
 
 from tengen.data.batch import Batch
 from tengen.data.label_sampler import LabelSampler, TargetMix
+from tengen.data.record import GameRecord, pack_moves
+from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.evaluators import Evaluation, load_evaluator
+from tengen.evaluators.evaluation import InputBatch
+from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.statistics import Z95
-from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, judge
+from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, judge, measure
 
 from .small_run import random_record
 
@@ -54,6 +58,34 @@ def test_a_network_without_a_value_has_no_figures_of_it() -> None:
     found = judge(evaluation([[0.1] * 10] * 2, [0, 0]), batch([7, 3], [1, -1]), *2 * [np.arange(2)], has_value=False)
     unknown = {name for name, figure in found.estimates().items() if not figure.count}
     assert unknown == {"value_mse", "value_mse_01", "value_accuracy"} and found.calibration() == []
+
+
+class WithoutPass(UniformEvaluator):
+    """Every point of the board alike."""
+
+    has_pass = False
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
+        result.policy[:, -1] = 0
+        result.policy[:] /= result.policy.sum(1, keepdims=True)
+        return result
+
+
+def test_of_passes_a_network_without_one_says_nothing(tmp_path: Path) -> None:
+    """Neither of those that were played nor of a teacher's: the points are compared alone."""
+    shares = [{3: 3 << 14, 49: 1 << 14}, {49: 1 << 15}, {5: 1 << 14, 6: 1 << 14, 49: 1 << 15}]
+    visits = tuple(np.array([point | share << 16 for point, share in each.items()], np.uint32) for each in shares)
+    with StoreWriter(tmp_path / "labels") as writer:
+        writer.add(GameRecord(7, pack_moves([0, 1, 0], [3, 49, 5]), winner=0, visits=visits))
+    store, network = Store.open(tmp_path / "labels"), WithoutPass()
+    found = measure(network, Sampler(store, "all", batch_size=3, symmetries=False)).estimates()
+    assert found["top1"].count == 2 and found["cross_entropy"].mean == pytest.approx(math.log(49), abs=1e-5)
+    assert found["value_mse"].count == 3
+    figures = agreement(network, LabelSampler(store, batch_size=3, symmetries=False, extra=OF_GAMES), 3)
+    assert figures["same_move"].count == figures["divergence"].count == 2
+    # The teacher's shares of the points are 1, and a half each.
+    assert figures["divergence"].mean == pytest.approx(math.log(49) - math.log(2) / 2, abs=1e-5)
 
 
 def test_ties_count_by_chance() -> None:

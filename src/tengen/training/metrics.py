@@ -160,17 +160,22 @@ def measure(
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
         network = evaluator.on(sampler.edge)
         evaluation = network.infer(inputs)
-        parts.append(judge(evaluation, batch, rows.ply, rows.game, network.has_value))
+        heads = {"has_value": network.has_value, "has_pass": network.has_pass}
+        parts.append(judge(evaluation, batch, rows.ply, rows.game, **heads))
         seen(rows.first(wanted - step * sampler.batch_size))
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 
 
 def judge(
-    evaluation: Evaluation, batch: Batch, ply: Integers, game: Integers, has_value: bool = True
+    evaluation: Evaluation, batch: Batch, ply: Integers, game: Integers, has_value: bool = True, has_pass: bool = True
 ) -> PredictionResults:
-    """Compare one evaluation with the moves that were played, at `ply` of `game` [B], and with how the games ended."""
-    top1, top5, loss = judge_moves(evaluation.policy, batch.policy)
+    """Compare one evaluation with the moves that were played, at `ply` of `game` [B], and with how the games ended.
+
+    Of passes a network without one says nothing, as in training.
+    """
+    move, last = batch.policy, evaluation.policy.shape[1] - 1
+    top1, top5, loss = judge_moves(evaluation.policy, move if has_pass else np.where(move == last, -1, move))
     return PredictionResults(
         top1=top1,
         top5=top5,
@@ -200,7 +205,7 @@ def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> di
     Its targets are to be those of the labels alone, its further ones OF_GAMES. Figures: same_move, the same best move;
     divergence of the policy from the teacher's (Kullback-Leibler, nats); teacher_value_mse, with values in -1..1;
     teacher_score_error, the difference in points. Without positions where network and teacher both have one, its count
-    is 0.
+    is 0. Of a network without pass the points alone are compared, as in training.
     """
     wanted, network = min(positions, sampler.positions), evaluator.on(sampler.edge)
     found: dict[str, list[tuple[Numbers, Integers]]] = {}
@@ -210,10 +215,14 @@ def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> di
         evaluation, target = network.infer(inputs), batch.target
         assert target is not None
         teacher, student = target.astype(np.float64), evaluation.policy.astype(np.float64)
+        if not network.has_pass:
+            teacher[:, -1] = 0
+            with np.errstate(invalid="ignore"):  # no number where the teacher passes
+                teacher /= teacher.sum(1, keepdims=True)
         logs = np.log(np.where(teacher > 0, teacher, 1)) - np.log(np.maximum(student, 1e-12))
         unknown = np.full(len(teacher), np.nan)
         columns = {
-            "same_move": (teacher.argmax(1) == student.argmax(1)).astype(np.float64),
+            "same_move": np.where(np.isnan(teacher[:, 0]), np.nan, teacher.argmax(1) == student.argmax(1)),
             "divergence": (teacher * logs).sum(1),
             "teacher_value_mse": (evaluation.value - batch.value) ** 2.0 if network.has_value else unknown,
             "teacher_score_error": unknown if evaluation.score is None else np.abs(evaluation.score - batch.score),
