@@ -51,6 +51,24 @@ def test_every_row_goes_to_the_network_of_its_size() -> None:
     assert found.policy.sum(axis=1).tolist() == pytest.approx([1, 1, 1, 1])
 
 
+class Further(Constant):
+    """Says the lead, and no score and ownership."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
+        return replace(result, score=None, ownership=None, lead=2 * result.value)
+
+
+def test_results_have_what_any_of_the_networks_says() -> None:
+    """As a single network has them: None where none of them says it, NaN in the rows of those that do not."""
+    some = BySizeEvaluator(Constant(0.1), {7: lambda: Further(0.7)}).infer(batch(7, 9))
+    assert some.lead is not None and some.score is not None and some.ownership is not None
+    assert np.array_equal(some.lead, np.float32([1.4, np.nan]), equal_nan=True)
+    assert np.isnan(some.score).tolist() == [True, False]
+    none = BySizeEvaluator(Further(0.1), {7: lambda: Further(0.7)}).infer(batch(7, 9))
+    assert none.score is None and none.ownership is None and none.lead is not None and none.no_result is None
+
+
 def test_a_network_is_made_when_its_size_first_comes_and_once() -> None:
     made: list[Constant] = []
 

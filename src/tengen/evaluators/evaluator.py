@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.data.planes import plane_set
@@ -45,7 +46,7 @@ class Evaluator(ABC):
 
         Raises NetworkError when one of these evaluators has another encoding.
         """
-        result, sizes = Evaluation.zeros(len(batch), batch.edge), batch.sizes
+        sizes, parts = batch.sizes, []
         for size in np.unique(sizes):
             chosen, rows = self.on(int(size)), np.flatnonzero(sizes == size)
             if chosen.plane_set != batch.plane_set:
@@ -53,8 +54,8 @@ class Evaluator(ABC):
                     f"network {chosen.name} for {size}x{size} reads plane set {chosen.plane_set!r}, "
                     f"not {batch.plane_set!r}"
                 )
-            result.write(rows, chosen.infer(batch[rows]))
-        return result
+            parts.append((rows, chosen.infer(batch[rows])))
+        return _of_rows(parts, len(batch), batch.edge)
 
     def evaluate(self, positions: Sequence[Position], optimism: float = RAW_OPTIMISM) -> Evaluation:
         """Evaluate positions, on tensors with the edge of the largest board. The policy has legal moves alone.
@@ -66,7 +67,7 @@ class Evaluator(ABC):
         games = [game._native if isinstance(game, Game) else game for game in positions]
         edge = max(game.size for game in games)
         chosen = [self.on(game.size) for game in games]
-        parts: list[tuple[list[int], Evaluation]] = []
+        parts: list[tuple[NDArray[np.intp], Evaluation]] = []
         for evaluator in dict.fromkeys(chosen):
             rows = [row for row, one in enumerate(chosen) if one is evaluator]
             width = evaluator.only_size or edge
@@ -75,17 +76,8 @@ class Evaluator(ABC):
             keep_legal(result.policy, [games[row] for row in rows], width)
             if len(rows) == len(games):
                 return result
-            parts.append((rows, result if width == edge else _widened(result, width, edge)))
-        joined = Evaluation.zeros(
-            len(games),
-            edge,
-            score=any(part.score is not None for _, part in parts),
-            ownership=any(part.ownership is not None for _, part in parts),
-            further={name for _, part in parts for name in part.further},
-        )
-        for rows, part in parts:
-            joined.write(np.array(rows), part)
-        return joined
+            parts.append((np.array(rows), result if width == edge else _widened(result, width, edge)))
+        return _of_rows(parts, len(games), edge)
 
 
 class BatchEvaluator(Evaluator):
@@ -238,6 +230,20 @@ def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None
     totals = policy.sum(axis=1, keepdims=True)
     np.copyto(policy, legal, where=totals == 0)
     policy /= policy.sum(axis=1, keepdims=True)
+
+
+def _of_rows(parts: Sequence[tuple[NDArray[np.intp], Evaluation]], count: int, edge: int) -> Evaluation:
+    """Results of `count` rows from those of some rows each; what a part alone lacks is NaN there."""
+    joined = Evaluation.zeros(
+        count,
+        edge,
+        score=any(part.score is not None for _, part in parts),
+        ownership=any(part.ownership is not None for _, part in parts),
+        further={name for _, part in parts for name in part.further},
+    )
+    for rows, part in parts:
+        joined.write(rows, part)
+    return joined
 
 
 def _widened(result: Evaluation, edge: int, wider: int) -> Evaluation:
