@@ -422,7 +422,8 @@ std::vector<float> Search::policy_weights() const {
 
 std::vector<LineMove> Search::line(Point first, int length) const {
     std::vector<LineMove> moves;
-    const Node* node = tree_.root().node;
+    Path path;
+    Node* node = tree_.root().node;
     while (node && static_cast<int>(moves.size()) < length) {
         int best = -1;
         if (params_.is_weighted() && !moves.empty())
@@ -434,6 +435,8 @@ std::vector<LineMove> Search::line(Point first, int length) const {
                 if (fits && visits && (best < 0 || visits > node->edges[best].visits)) best = i;
             }
         if (best < 0) break;
+        path.push_back({node, best});
+        if (tree_.is_graph() && is_superko_illegal(path)) break;  // other lines through this node may play it
         moves.push_back({node->moves()[best].point, node->edges[best].visits});
         node = node->edges[best].node;
     }

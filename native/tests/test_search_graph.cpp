@@ -72,6 +72,14 @@ SearchParams graph() {
     return params;
 }
 
+// Whether each move of a line is legal after those before it.
+void check_line(Game game, const std::vector<LineMove>& line) {
+    for (const auto [p, visits] : line) {
+        CHECK(game.is_legal(p));
+        game.play(p);
+    }
+}
+
 using Position = std::tuple<std::uint64_t, Color, Point, int>;
 
 }  // namespace
@@ -100,17 +108,28 @@ TEST(graph_asks_for_no_position_twice_and_breaks_no_rule) {
                     repeated_by_the_tree += !fresh;
                 });
                 for (const auto& move : one.root_moves()) CHECK(root.is_legal(move.point));
-                for (const auto& move : one.root_moves()) {
-                    Game line = root;
-                    for (const auto [p, visits] : one.line(move.point, 30)) {
-                        CHECK(line.is_legal(p));
-                        line.play(p);
-                    }
-                }
+                for (const auto& move : one.root_moves()) check_line(root, one.line(move.point, 30));
             }
         }
     }
     CHECK(repeated_by_the_tree > 100);
+}
+
+// On a tiny board lines with different captures meet in the nodes after them: what one line may play is superko for
+// another.
+TEST(graph_shows_no_line_that_breaks_superko) {
+    SearchParams params = graph();
+    params.selection = Selection::uct;
+    for (const char* rules : {"tromp-taylor", "aga-button"}) {
+        for (int tenths = 1; tenths <= 20; ++tenths) {
+            params.uct_exploration = static_cast<float>(tenths) / 10;
+            Search one(params, 1);
+            const Game root(2, Rules::parse(rules), 0.5f);
+            one.set_root(root);
+            search(one, 400, 8, [](const Game&) {});
+            for (const auto& move : one.root_moves()) check_line(root, one.line(move.point, 40));
+        }
+    }
 }
 
 // Two orders of three moves to one position: it has one node, and both edges tell what all visits below it found.
