@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import CancelledError
 
@@ -94,6 +96,15 @@ def test_an_endless_search_of_a_high_priority_does_not_stop_the_others(at_once: 
         assert all(low[i]._started < low[i + 1]._started for i in range(2))  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("priority", [0, 1])
+def test_endless_searches_by_playouts_do_not_stop_the_others(priority: float) -> None:
+    with SearchQueue(UniformEvaluator(), playout_params()) as queue:
+        endless = [queue.start(Game(5), Limits(), priority) for _ in range(3)]
+        others = [queue.start(Game(5), FEW) for _ in range(2)]
+        assert all(task.wait(20).visits >= 40 for task in others)
+        assert all(task.begun and not task.done for task in endless)
+
+
 def test_with_one_place_the_highest_priority_alone_is_searched() -> None:
     with SearchQueue(Checksum(), at_once=1) as queue:
         endless, low = queue.start(Game(7), MANY, priority=1), queue.start(Game(5), FEW)
@@ -157,6 +168,39 @@ def test_closing_stops_what_runs_and_takes_no_more() -> None:
     with pytest.raises(RuntimeError, match="closed"):
         queue.start(Game(5), FEW)
     queue.close()
+
+
+_LEFT_RUNNING = """
+import time
+from tengen.engine import Limits, SearchQueue, load_engine
+from tengen.engine.params import playout_params
+from tengen.evaluators import UniformEvaluator
+from tengen.game import Game
+
+def ponder():
+    engine = load_engine("none", threads=1)
+    engine.set_position(Game(9))
+    engine.ponder()
+    return engine
+
+def search(params=None):
+    queue = SearchQueue(UniformEvaluator(), params)
+    tasks = [queue.start(Game(9), Limits()) for _ in range(2)]
+    while not all(task.begun for task in tasks):
+        time.sleep(0.01)
+    return queue
+
+running = RUNNING
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("running", ["ponder()", "search()", "search(playout_params())"])
+def test_a_program_may_end_while_it_searches(running: str) -> None:
+    """Such a program was ended by SIGABRT: Python stopped the thread on its way out of the native core."""
+    script = _LEFT_RUNNING.replace("RUNNING", running)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_a_failing_evaluator_ends_its_searches_and_no_others() -> None:

@@ -19,7 +19,7 @@ from tengen.engine.mistakes import weaker_move
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
-from tengen.engine.queue import Progress, SearchTask
+from tengen.engine.queue import Progress, SearchTask, start_background
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style, varied_move
@@ -210,8 +210,7 @@ class Engine:
         self._end_pondering()
         self._position()
         task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every, last_stop)
-        self._pondering = threading.Thread(target=self._ponder, args=(task,), name="ponder", daemon=True)
-        self._pondering.start()
+        self._pondering = start_background(lambda: self._ponder(task), task.stop, "ponder")
 
     def stop(self) -> None:
         """End the running search after its batch; from any thread, as soon as `think` or `ponder` has been called.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import math
 import threading
@@ -26,6 +27,7 @@ Progress = Callable[[SearchResult], None]
 MAX_STEPS = 1 << 30
 PV_LENGTH = 20
 _CORES_PER_TREE_THREAD = 4  # of a CPU that evaluates too
+_EXIT_SECONDS = 10.0  # for a batch and a callback; a thread that takes longer is left alone
 
 
 class SearchTask:
@@ -274,6 +276,7 @@ class SearchQueue:
         self._worker: threading.Thread | None = None
         self._inputs: dict[tuple[BatchEvaluator, int], list[InputBatch]] = {}  # that no batch in flight uses
         self._flight: _Flight | None = None
+        self._latest: list[SearchTask] = []  # the searches of the last batch
 
     def start(
         self,
@@ -322,9 +325,7 @@ class SearchQueue:
             if self._closed:
                 raise RuntimeError("the queue is closed")
             if self._worker is None:
-                worker = threading.Thread(target=self._work, name="search queue", daemon=True)
-                worker.start()
-                self._worker = worker
+                self._worker = start_background(self._work, self._end, "search queue")
             self._tasks.append(task)
             self._changed.notify()
         return task
@@ -335,13 +336,17 @@ class SearchQueue:
 
     def close(self) -> None:
         """Stop all searches, and wait for the thread to end."""
+        self._end()
+        if self._worker is not None and self._worker is not threading.current_thread():
+            self._worker.join()
+
+    def _end(self) -> None:
+        """Have the thread end, after its batch."""
         with self._changed:
             self._closed = True
             for task in self._tasks:
                 task.stop()
             self._changed.notify()
-        if self._worker is not None and self._worker is not threading.current_thread():
-            self._worker.join()
 
     def __enter__(self) -> SearchQueue:
         return self
@@ -389,7 +394,10 @@ class SearchQueue:
         urgent = sum(task.priority == open_[0].priority for task in open_)
         sharing = open_[: min(2 * urgent, self._at_once)]
         busy = self._in_flight()
-        return [task for task in sharing if task not in busy][: (len(sharing) + 1) // 2]
+        waiting = [task for task in sharing if task not in busy]
+        # Searches that are in no flight take turns too: those by playouts, and boards of several sizes.
+        self._latest = sorted(waiting, key=self._latest.__contains__)[: (len(sharing) + 1) // 2]
+        return self._latest
 
     def _round(self, tasks: Sequence[SearchTask]) -> None:
         """One batch of each of the searches; those that are over or fail end."""
@@ -494,6 +502,28 @@ class _Flight:
     ends: Sequence[int]
     result: Future[Evaluation] | None  # None where no position waits
     began: float
+
+
+def start_background(work: Callable[[], None], stop: Callable[[], None], name: str) -> threading.Thread:
+    """Start a daemon thread that `stop` ends soon, which is called when the program ends too.
+
+    Python ends a daemon thread that comes back from native code then, and the native core aborts the program.
+    """
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            atexit.unregister(end)
+
+    def end() -> None:
+        stop()
+        thread.join(_EXIT_SECONDS)
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    atexit.register(end)
+    thread.start()
+    return thread
 
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:
