@@ -18,6 +18,13 @@ EdgeStats* find(EdgeStats* from, Point move) {
     return nullptr;
 }
 
+// Its own evaluation and the visits of its moves.
+std::uint32_t visits_of(const Node& node) {
+    std::uint32_t total = 1;
+    for (int i = 0; i < node.edge_count; ++i) total += node.edges[i].visits;
+    return total;
+}
+
 }  // namespace
 
 Node* Tree::make_node(std::span<const Point> moves) {
@@ -146,6 +153,7 @@ bool Tree::descend(std::span<const Point> moves) {
         free_below(root_.node);
     }
     root_ = kept;
+    if (graph_) root_.visits = std::max(kept.visits, visits_of(*kept.node));  // other lines led there too
     full_ = false;
     if (was_full) pool_.join_free();  // the lists of its edges may need larger blocks than those of the old nodes
     return true;

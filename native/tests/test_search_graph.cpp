@@ -169,6 +169,24 @@ TEST(graph_keeps_what_can_still_be_reached) {
     CHECK_EQ(one.tree().bytes(), 0u);
 }
 
+// A position after three moves that two orders of them have reached: its visits are those of both.
+TEST(graph_keeps_the_visits_of_all_lines_to_a_new_root) {
+    for (const Selection selection : {Selection::puct, Selection::puct_katago}) {
+        SearchParams params = graph();
+        params.selection = selection;
+        Search one(params, 1);
+        Game root = random_game(5, "tromp-taylor", 0, 1);
+        one.set_root(root);
+        search(one, 4000, 1, [](const Game&) {});
+        for (const auto& step : one.line(one.choose(), 3)) root.play(step.point);
+        one.set_root(root);
+        std::uint32_t visits = 1;
+        for (const RootMove& move : one.root_moves()) visits += move.visits;
+        CHECK(visits > 10);
+        CHECK_EQ(visits, one.root_visits());
+    }
+}
+
 TEST(graph_goes_on_when_its_memory_is_full) {
     SearchParams params = graph();
     params.memory = kMinMemory;
