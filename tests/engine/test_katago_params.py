@@ -77,6 +77,27 @@ def test_the_weight_of_the_root_noise_alone_does_not_turn_it_on():
     assert changes.search == {"noise_weight": 0.3}
 
 
+@pytest.mark.parametrize(
+    ("switch", "number", "usual"),
+    [
+        ("rootNoiseEnabled", "rootDirichletNoiseWeight", 0.25),
+        ("useNoisePruning", "noisePruneUtilityScale", 0.15),
+        ("useUncertainty", "uncertaintyCoeff", 0.25),
+        ("fpuParentWeightByVisitedPolicy", "fpuParentWeightByVisitedPolicyPow", 2.0),
+    ],
+)
+def test_a_switch_that_is_on_keeps_its_number(switch, number, usual):
+    def changed(params, **settings):
+        params = read_katago_params(settings).new_params(params)
+        return params, dict(katago_values(params, Style(), Limits(), {}))[number]
+
+    params, shown = changed(SearchParams(), **{switch: True, number: 0.5})
+    assert shown == 0.5 != usual
+    assert changed(params, **{switch: True})[1] == 0.5
+    params, shown = changed(params, **{switch: False})
+    assert (shown, changed(params, **{switch: True})[1]) == (0, usual)
+
+
 def test_the_temperature_of_the_move_falls_as_in_katago():
     style = read_katago_params({"chosenMoveTemperatureEarly": 0.5, "chosenMoveTemperature": 0.1}).new_style(Style())
     assert (style.temperature, style.late_temperature, style.halflife) == (0.5, 0.1, 19)

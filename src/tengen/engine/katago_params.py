@@ -316,8 +316,9 @@ class KatagoChanges:
 
     `search`, `style` and `limits` are fields of SearchParams, Style and Limits; `front` has the checked values of the
     settings of a front end by KataGo's names. `only_on` are the fields of `search` that change nothing where they are
-    0, since their switch is off. `ignored` are names that KataGo knows and that change nothing here,
-    `unknown` names that it does not know.
+    0, since their switch is off, and `only_off` those that change nothing where they are more: they are switched on
+    without a number. `ignored` are names that KataGo knows and that change nothing here, `unknown` names that it does
+    not know.
     """
 
     search: dict[str, Any] = field(default_factory=dict)
@@ -325,13 +326,15 @@ class KatagoChanges:
     limits: dict[str, Any] = field(default_factory=dict)
     front: dict[str, Any] = field(default_factory=dict)
     only_on: frozenset[str] = frozenset()
+    only_off: frozenset[str] = frozenset()
     ignored: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
     def new_params(self, params: SearchParams) -> SearchParams:
         """The search settings with these changes. Raises RecipeError for values that they do not allow."""
-        off = {name for name in self.only_on if not getattr(params, name)}
-        changes = {name: str(value) for name, value in self.search.items() if name not in off}
+        kept = {name for name in self.only_on if not getattr(params, name)}
+        kept |= {name for name in self.only_off if getattr(params, name)}
+        changes = {name: str(value) for name, value in self.search.items() if name not in kept}
         return set_params(params, changes) if changes else params
 
     def new_style(self, style: Style) -> Style:
@@ -371,7 +374,9 @@ def read_katago_params(settings: Mapping[str, object]) -> KatagoChanges:
     _apply_switches(settings, found["search"])
     alone = (_SWITCHES[switch] for switch in _OFF_BY_DEFAULT if switch not in settings)
     only_on = frozenset(KATAGO_PARAMS[number].field for number in alone if number in settings)
-    return KatagoChanges(**found, only_on=only_on, ignored=tuple(ignored), unknown=tuple(unknown))
+    on = (name for name in _SWITCHES if name in settings and _SWITCHES[name] not in settings)
+    only_off = frozenset(field for name in on if found["search"][field := KATAGO_PARAMS[name].field])
+    return KatagoChanges(**found, only_on=only_on, only_off=only_off, ignored=tuple(ignored), unknown=tuple(unknown))
 
 
 def _apply_switches(settings: Mapping[str, object], search: dict[str, Any]) -> None:
