@@ -93,7 +93,16 @@ bool keeps(std::span<const int> kind, int size, int symmetry) {
     return true;
 }
 
-std::vector<int> symmetries(const Game& game, const MoveSet& allowed) {
+// Until which depth below the root the player may not play each point; 0 where he may.
+std::vector<int> forbidden_until(const Board& board, Color player, std::span<const MoveRestriction> restrictions) {
+    std::vector<int> until(board.points());
+    for (const MoveRestriction& r : restrictions)
+        for (int p = 0; p < board.points() && r.until_depth > 1; ++p)
+            if (!r.permits(1, player, static_cast<Point>(p))) until[p] = std::max(until[p], r.until_depth);
+    return until;
+}
+
+std::vector<int> symmetries(const Game& game, const MoveSet& allowed, std::span<const MoveRestriction> restrictions) {
     const Board& board = game.board();
     std::vector<int> kind(board.points()), found;
     for (int i = 0; i < board.points(); ++i) {
@@ -104,8 +113,11 @@ std::vector<int> symmetries(const Game& game, const MoveSet& allowed) {
                                                            : 4;
         if (!allowed.test(p)) kind[i] += 4;
     }
+    const std::vector<int> black = forbidden_until(board, Color::black, restrictions),
+                           white = forbidden_until(board, Color::white, restrictions);
     for (int s = 1; s < kSymmetries; ++s)
-        if (keeps(kind, board.size(), s)) found.push_back(s);
+        if (keeps(kind, board.size(), s) && keeps(black, board.size(), s) && keeps(white, board.size(), s))
+            found.push_back(s);
     return found;
 }
 
@@ -145,8 +157,9 @@ std::vector<float> ending_bonus(const Game& game, std::span<const float> ownersh
     return bonus;
 }
 
-std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed) {
-    const std::vector<int> kept = symmetries(game, allowed);
+std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed,
+                                   std::span<const MoveRestriction> restrictions) {
+    const std::vector<int> kept = symmetries(game, allowed, restrictions);
     if (kept.empty()) return {};
     const int size = game.board().size();
     std::vector<Point> first(size * size + 1);

@@ -33,9 +33,10 @@ struct MoveRestriction {
 
 // For each point and pass the move that stands for it at the root: itself, or of the moves that a symmetry of the
 // position exchanges the one with the most visits, then the best prior. A symmetry must keep the stones, what is legal
-// (ko and superko included) and what is allowed; what an evaluator makes of the history may still differ. Empty where
-// no symmetry does.
-std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed);
+// (ko and superko included), what is allowed and what the `restrictions` leave below the root; what an evaluator makes
+// of the history may still differ. Empty where no symmetry does.
+std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed,
+                                   std::span<const MoveRestriction> restrictions);
 
 // Points that each root move, and pass, gains in the eyes of its player: none, or a loss of up to `points` that makes
 // the end of a game orderly. Moves that fill what is surely own or the opponent's (`ownership`, by point for the side

@@ -280,7 +280,7 @@ void Search::prepare_root() {
     allowed_ = permitted_;
     if (passes_by_rule()) pass_by_rule();
     representative_.clear();
-    if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_);
+    if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_, restrictions_);
     for (std::size_t p = 0; p < representative_.size(); ++p)
         if (representative_[p] != static_cast<Point>(p)) allowed_.reset(p);
     Amaf* const amaf = tree_.has_amaf() ? root.amaf() : nullptr;

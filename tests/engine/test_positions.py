@@ -93,11 +93,16 @@ def test_after_passes_out_of_turn_the_same_side_is_to_play() -> None:
     assert (resumed(game).to_play, resumed(game).is_over) == (game.to_play, False)
 
 
+def _fixed(point: int, symmetry: int) -> bool:
+    return bool(_native.transform(point, 5, symmetry) == point)
+
+
 def test_restrictions_leave_the_symmetries_that_keep_each_of_them() -> None:
     game = Game(5)
     assert root_symmetries(game, []) == list(range(1, 8))
     center, corners = MoveRestriction(BLACK, [12, 12], 1), [MoveRestriction(BLACK, [p], p + 1) for p in (0, 4)]
     assert root_symmetries(game, 100 * [center]) == list(range(1, 8))
-    kept = [s for s in range(1, 8) if all(_native.transform(p, 5, s) == p for p in (0, 4))]
+    kept = [s for s in range(1, 8) if _fixed(0, s) and _fixed(4, s)]
     assert root_symmetries(game, [*(100 * [center]), *corners]) == kept
     assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 1)]) == list(range(1, 8)), "the opponent's moves"
+    assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 2)]) == [s for s in range(1, 8) if _fixed(0, s)]

@@ -11,7 +11,7 @@ from tengen import _native
 from tengen.coords import from_gtp, to_gtp
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.presets import PRESETS
-from tengen.engine.search import TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 
@@ -339,6 +339,28 @@ def test_what_is_allowed_must_be_symmetric_too() -> None:
         search.set_root(Game(5), allow=allow)
         search.run(30)
         assert len(search.stats().point) == left
+
+
+@pytest.mark.parametrize(
+    ("points", "until_depth", "classes"), [((23,), 4, 26), ((23,), 1, 7), ((4, 20), 4, 10), ((1, 3, 9), 4, 26)]
+)
+def test_what_is_forbidden_below_the_root_must_be_symmetric_too(
+    points: tuple[int, ...], until_depth: int, classes: int
+) -> None:
+    """Classes by Burnside: (25 + 5 + 5 + 1) / 4 and a pass where two opposite corners are forbidden to White."""
+    search = TreeSearch(Scripted(), SearchParams(merge_symmetric=True), 1)
+    search.set_root(Game(5), restrictions=[MoveRestriction(1, [p], until_depth) for p in points])
+    search.run(60)
+    assert len(search.stats().point) == classes
+
+
+def test_a_move_that_only_a_restriction_makes_good_is_found() -> None:
+    """Black's corner is good as White may not answer there: no other corner may stand for it."""
+    corner = Scripted(lambda view: 0.9 if 24 in view.black and 23 not in view.white else 0.0)
+    search = TreeSearch(corner, SearchParams(merge_symmetric=True), 1)
+    search.set_root(Game(5), restrictions=[MoveRestriction(1, [23], 4)])
+    search.run(300)
+    assert search.choose() == 24
 
 
 def test_a_kept_tree_is_represented_by_its_most_visited_moves() -> None:

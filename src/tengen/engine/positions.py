@@ -65,7 +65,7 @@ def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list
     kind = kind + 4 * legal[:-1].reshape(size, size)
     restricted: list[list[int]] = [[] for _ in range(size * size + 1)]  # by which restrictions
     for number, restriction in enumerate(restrictions):
-        if restriction.color == game.to_play:
+        if restriction.color == game.to_play or restriction.until_depth > 1:  # what binds here or below
             for point in set(restriction.points):
                 restricted[point].append(number)
     labels: dict[tuple[int, ...], int] = {}
