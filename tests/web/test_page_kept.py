@@ -84,6 +84,20 @@ def test_a_tab_finds_its_game_after_a_lost_connection_and_a_restart(tmp_path: Pa
     asyncio.run(asyncio.wait_for(scene(), 60))
 
 
+def test_a_page_whose_browser_is_back_goes_on_when_the_lost_connection_is_given_up() -> None:
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        client, page = await visit(Site(FakeEngines(FakeEngine), GameSettings(size=9), 0), "lost")
+        await client.handle_handshake("new", "lost", None, "document", 0)
+        client.handle_disconnect("lost")
+        goes_on = page.is_connected
+        client.handle_disconnect("new")
+        assert (goes_on, page.is_connected) == (True, False)
+        client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
 def test_a_page_that_waits_for_its_browser_is_not_kept_as_the_last_one_of_its_tab(tmp_path: Path) -> None:
     """A reload makes a new page; the old one is thrown away a minute later."""
 

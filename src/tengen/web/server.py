@@ -124,7 +124,7 @@ class Site:
         )
         self._pages.add(page)
         client.on_connect(lambda: self._connected(client, page))
-        client.on_disconnect(page.rest)
+        client.on_disconnect(lambda: self._disconnected(client, page))
         client.on_delete(page.close)
         return page
 
@@ -136,6 +136,11 @@ class Site:
     def _shown(self) -> list[GameSession]:
         """The sessions that a browser shows now."""
         return [page.session for page in self._pages if page.is_connected]
+
+    def _disconnected(self, client: Client, page: Page) -> None:
+        """Let the page rest, unless its browser is back: a connection that was lost is given up seconds later."""
+        if not client.has_socket_connection:
+            page.rest()
 
     def _connected(self, client: Client, page: Page) -> None:
         """Show the game of the tab, also that of a server before this one; a new tab gets the record, or an offer."""
