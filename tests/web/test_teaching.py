@@ -103,6 +103,22 @@ def test_taking_the_move_back_ends_the_warning() -> None:
     perform(scene)
 
 
+def test_the_end_of_the_game_ends_the_warning() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        for end in (controller.session.resign, controller.session.analyze):
+            controller.teacher.on = True
+            if controller.session.node.move is None:
+                play(controller, 0)
+            await until(lambda: controller.teacher.warning)
+            end()
+            controller.wake()
+            await until(lambda: controller.teacher.warning is None)
+            controller.session.take_back()  # a resignation alone
+            controller.wake()
+
+    perform(scene)
+
+
 @pytest.mark.parametrize(("on", "threshold"), [(False, 3.0), (True, 5.5)])
 def test_nothing_is_said_when_it_is_off_or_the_loss_is_small(on: bool, threshold: float) -> None:
     async def scene(controller: EngineController, engine: FakeEngine) -> None:
@@ -128,6 +144,28 @@ def test_a_hint_is_the_best_move_of_the_shown_position_alone() -> None:
         await until(lambda: len(session.game.moves) == 2)
 
     perform(scene)
+
+
+def test_a_hint_that_another_question_interrupts_still_comes() -> None:
+    class Interrupted(FakeEngine):
+        def think(self, limits: Limits, *args: object, **more: object) -> SearchResult:
+            assert self._game is not None
+            if not self.searches:
+                self.searches.append((0, limits))
+                self._stop.clear()
+                assert self._stop.wait(10)
+                return self.result(self._game, 5)
+            return super().think(limits, *args, **more)  # type: ignore[arg-type]
+
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        session = controller.session
+        controller.teacher.ask_hint()
+        controller.wake()
+        await until(lambda: engine.searches)
+        await controller.ask(controller.thread.raw(session.game))
+        await until(lambda: controller.teacher.hint_at(session.node) == 40)
+
+    perform(scene, engine=Interrupted([40]))
 
 
 def test_a_game_of_the_engine_alone_is_not_judged() -> None:

@@ -82,16 +82,20 @@ class Teacher:
         if not wanted or session.game.is_over:
             return False
         position = session.node.position_key
-        if (found := await self._search(session, session.node)) is not None and found.candidates:
+        found = await self._search(session, session.node)
+        if found is not None and found.candidates:
             self._hint = position, found.candidates[0].point
+        elif found is None:  # it was stopped: wanted still where the position is the same
+            self._wants_hint = session.node.position_key == position
         return True
 
     async def step(self, session: GameSession) -> bool | None:
         """Judge the person's move: None where nothing is due, else whether the engine may go on at once."""
         node = session.node
-        if self.warning is not None and self.warning.node is not node:
+        plays = session.phase is Phase.PLAYING and session.mode is Mode.PLAY
+        if self.warning is not None and not (plays and self.warning.node is node):
             self.warning = None
-        if session.phase is not Phase.PLAYING or not self.on or session.mode is not Mode.PLAY:
+        if not plays or not self.on:
             return None
         if not session.engine_to_move:
             if node.variations or self._known(node) is not None:
