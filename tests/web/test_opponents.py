@@ -70,6 +70,11 @@ def test_the_automatic_level_follows_the_results_of_each_board() -> None:
     assert again.automatic(9).key == f"auto-{FIRST_LEVEL + 1}", "the browser remembers"
 
 
+def test_without_a_network_the_first_game_is_against_an_opponent_that_is_offered() -> None:
+    opponents = Opponents(lambda size: "")
+    assert opponents.first_game().opponent == opponents.choices(9)["visits-16"]
+
+
 def test_a_game_counts_once_and_others_do_not() -> None:
     opponents = Opponents(measured)
     session = finished("B+R", opponents)

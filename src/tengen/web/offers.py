@@ -66,5 +66,7 @@ class WelcomeCard(OfferCard):
         if not is_new and (width >= SMALL_SCREEN or size <= 13):
             return
         title = _("New here? Begin on 9x9") if is_new else _("9x9 fits a small screen")
-        level = self._opponents.first_game().opponent.title
-        self.open(title, _("{level}. The level follows your results.", level=level))
+        opponent = self._opponents.first_game().opponent
+        follows = opponent.is_automatic  # not without a network
+        text = _("{level}. The level follows your results.", level=opponent.title) if follows else opponent.title
+        self.open(title, text)

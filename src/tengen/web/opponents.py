@@ -104,7 +104,8 @@ class Opponents:
 
     def first_game(self) -> GameSettings:
         """What a new player is offered."""
-        return GameSettings(size=9, komi=usual_komi("chinese", 0, 9), players=(PERSON, self.automatic(9)))
+        opponent = next(iter(self.choices(9).values()))
+        return GameSettings(size=9, komi=usual_komi("chinese", 0, 9), players=(PERSON, opponent))
 
     def again(self, settings: GameSettings) -> GameSettings:
         """The settings of another game after one with these: the automatic level may have moved."""
