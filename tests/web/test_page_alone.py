@@ -377,6 +377,20 @@ def test_a_review_outlives_a_lost_connection() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
+def test_the_button_at_the_end_of_a_game_says_that_it_stops_a_review() -> None:
+    async def scene(page: Page) -> None:
+        page._tapped(40)
+        page.session.resign(1)
+        page.refresh()
+        texts = []
+        for _ in range(3):
+            texts.append(element("review-end").text)  # type: ignore[attr-defined]
+            press("review-end")
+        assert texts == ["Review game", "Stop review", "Review game"]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_settings_that_come_late_do_not_replace_those_that_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy browser says what it remembers when the dialog of a new game is open already."""
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from types import SimpleNamespace
 
 import pytest
-from web_alone import is_shown, perform, press
-from web_engine import FakeEngine, FlawedEngine, until
+from nicegui import core
+from web_alone import is_shown, perform, press, visit
+from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
 from tengen.engine import TimeControl
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.clock import GameClock
 from tengen.web.page import Page
 from tengen.web.players import PEOPLE, level_of_visits
+from tengen.web.server import Site
 from tengen.web.settings import GameSettings
 
 
@@ -75,6 +79,39 @@ def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(now: list[f
 
     level = level_of_visits(10)
     perform(scene, GameSettings(size=9, players=(level, level), clock=TimeControl.absolute(60)), Slow())
+
+
+def test_a_page_that_was_left_paused_leaves_the_clock_to_the_one_that_was_loaded_again(now: list[float]) -> None:
+    going_on = threading.Event()
+
+    class Slow(FakeEngine):
+        def set_position(self, game: Game) -> None:
+            self.thinking.set()
+            going_on.wait(60)
+            super().set_position(game)
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        engine, level, clock = Slow(), level_of_visits(10), TimeControl.absolute(60)
+        settings = GameSettings(size=9, players=(level, level), clock=clock)
+        site = Site(FakeEngines(lambda: engine), settings, 0)
+        first, left = await visit(site, "tab")
+        left._toggle_pause()
+        first.handle_disconnect("tab")
+        second, page = await visit(site, "tab")
+        await until(engine.thinking.is_set)
+        for _ in range(4):
+            page.refresh()
+            left.refresh()  # it polls on until it is thrown away
+            now[0] += 5
+        page.refresh()
+        shown = page.session.clock.text(BLACK) if page.session.clock else ""
+        going_on.set()
+        for client in (first, second):
+            client.delete()
+        assert left.session is page.session and shown == "0:40"
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
 
 
 def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:

@@ -296,10 +296,11 @@ class Page:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
         self._files.keep()
-        if self._controller.holds_clock:
+        connected = self._task is not None  # a page that was left shares its game with the one that was loaded since
+        if connected and self._controller.holds_clock:
             if session.clock:
                 session.clock.stop(time.monotonic())
-        elif self._task is not None and session.tick(time.monotonic()):
+        elif connected and session.tick(time.monotonic()):
             self._controller.wake()
             self._notify(in_words(session.result))
             self.refresh()
@@ -337,7 +338,9 @@ class Page:
         self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
         finished = self.session.mode is not Mode.PLAY
         graph = controller.analyzing or (finished and bool(self.session.line_analyses() or self.session.line_times()))
-        panel.show_review(finished and len(self.session.line) > 1, controller.review_progress is not None)
+        reviewing = controller.review_progress is not None
+        panel.show_review(finished and len(self.session.line) > 1, reviewing)
+        self._status.show_review(reviewing)
         position, size = self.session.node.position_key, self.session.game.size
         panel.show(shown, position, size, self._caption(shown), controller.analyzing, graph)
         self._draw_line()

@@ -121,7 +121,8 @@ class StatusPanel:
                 self._agree = button(_("Accept"), "done", actions["accept"], "accept").classes("tg-primary")
                 button(_("Continue"), "undo", actions["take-back"], "continue")
             with ui.element("div").classes("tg-actions tg-two") as self._over:
-                button(_("Review game"), "insights", actions["review"], "review-end").classes("tg-primary")
+                self._review = button(_("Review game"), "insights", actions["review"], "review-end")
+                self._review.classes("tg-primary")
                 self._rematch = button(_("Rematch"), "replay", actions["rematch"], "rematch")
                 button(_("Save"), "download", actions["save"], "save-end")
                 self._undo_end = button(_("Take back"), "undo", actions["take-back"], "take-back-end")
@@ -157,6 +158,10 @@ class StatusPanel:
         held = paused and session.engine_to_move  # in any mode: a failed engine pauses the game
         self._one_move.set_visibility(held)
         self._pause.set_visibility(held or (mode is Mode.WATCH and phase is Phase.PLAYING))
+
+    def show_review(self, runs: bool) -> None:
+        """Say that the button of the review stops the one that runs."""
+        self._review.set_text(_("Stop review") if runs else _("Review game"))
 
     def show_start(self, starts: bool) -> None:
         """Offer to cancel the start of a program, while there is one."""
