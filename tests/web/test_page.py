@@ -474,6 +474,42 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     tab.until(lambda: "Bea" in tab.text() and "Game 2 of 2" in tab.text() and len(tab.stones()) == 3)
 
 
+def test_a_long_record_is_opened_as_it_is_pasted_into_the_field(tab: Tab) -> None:
+    """A message to the server may have a megabyte, a record two."""
+    paste = """
+    const data = new DataTransfer(), text = `(;SZ[9]PB[Long]C[${"x".repeat(1_200_000)}];B[ee])`;
+    data.setData("text/plain", text);
+    document.querySelector("[data-testid=paste]").dispatchEvent(
+      new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    """
+    tab.click("open")
+    tab.find("paste")
+    tab.script(paste)
+    tab.until(lambda: "Long" in tab.text() and "move 0 / 1" in tab.text())
+
+
+def test_the_graph_names_a_move_of_the_line_under_the_pointer(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    point = """
+    const svg = document.querySelector("[data-testid=graph] svg"), box = svg?.getBoundingClientRect();
+    svg?.dispatchEvent(new PointerEvent("pointermove", { clientX: box.right - 5, clientY: box.top + 5 }));
+    return document.querySelector(".tg-graph-label")?.textContent ?? "";
+    """
+
+    def names(move: int) -> None:
+        tab.until(lambda: str(tab.script(point)).startswith(f"move {move}"), 10)
+
+    tab.css("body").send_keys("a")
+    names(0)
+    paste(tab, "(;SZ[9];B[aa];W[bb];B[cc](;W[dd];B[ee])(;W[ff]))")
+    names(5)
+    for key in (Keys.END, Keys.LEFT, Keys.DOWN):
+        tab.css("body").send_keys(key)
+    tab.until(lambda: "move 4 / 4" in tab.text())
+    tab.until(lambda: tab.css(".tg-graph-label").text.startswith("move 4"), 10)
+
+
 def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
     """The page begins with a board of another size."""
     rows = "return document.querySelectorAll('.tg-candidate text').length / 5"

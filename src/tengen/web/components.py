@@ -78,7 +78,7 @@ class GraphElement(Drawing, component="static/graph.js"):
 
     def __init__(self, on_seek: EventHandler, on_release: Callable[[], object]) -> None:
         super().__init__()
-        self.set(points=[], mistakes=[], times=[], current=0, last=1, numbers=[0])
+        self.set(points=[], mistakes=[], times=[], current=0, last=0, numbers=[0])
         self.set(
             words={
                 "label": _("Winrate, score lead and time by move"),
@@ -112,7 +112,7 @@ class GraphElement(Drawing, component="static/graph.js"):
         ]
         marked = [{"place": place, "grade": grade} for place, grade in mistakes]
         used = [{"place": place, "color": color, "seconds": round(seconds, 1)} for place, color, seconds in times]
-        last = max(1, len(numbers) - 1)
+        last = len(numbers) - 1
         self.set(points=points, mistakes=marked, times=used, current=current, last=last, numbers=numbers)
 
 

@@ -19,6 +19,7 @@ from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
 
 MAX_SGF_BYTES = 2_000_000
+MAX_FIELD = 100_000  # characters that are sent as the text of a field
 MAX_GAMES_LISTED = 500
 # Files that are dropped on the page, and records that are pasted, go the way of a chosen file.
 TAKE_FILES = """
@@ -33,7 +34,10 @@ TAKE_FILES = """
   window.addEventListener("drop", (event) => { mark(false); send(event.dataTransfer?.files ?? []); });
   window.addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (event.target.closest?.("input, textarea") || !/\\(\\s*;/.test(text)) return;
+    const field = event.target.closest?.("input, textarea");
+    const fits = text.length <= %d; // else the server refuses the message with the text of a field
+    if ((field && (fits || !field.closest(".tg-paste"))) || !/\\(\\s*;/.test(text)) return;
+    event.preventDefault();
     send([new File([text], "pasted.sgf")]);
   });
 })();
@@ -64,7 +68,7 @@ class OpenDialog:
         self._upload = ui.upload(
             auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=receive, on_rejected=self._too_large
         ).classes("hidden")
-        ui.add_body_html(TAKE_FILES % (json.dumps(_("Drop the record to open it")), self._upload.id))
+        ui.add_body_html(TAKE_FILES % (json.dumps(_("Drop the record to open it")), self._upload.id, MAX_FIELD))
         with titled_dialog(_("Open a game"), "open-dialog") as self._dialog:
             note = _("An SGF file of any Go program or server: choose it, drop it on the page, or paste its text.")
             ui.label(note).classes("tg-note")

@@ -21,11 +21,11 @@ export default {
       </template>
       <path v-if="shows.score" class="tg-graph-score" :d="scoreLine"/>
       <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
-      <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
+      <path v-if="pointed !== null" class="tg-graph-hover" :d="'M' + x(pointed) + ' 0V' + height"/>
     </g>
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
-    <text class="tg-graph-label" x="6" y="14">{{ describe(hovered ?? current) }}</text>
+    <text class="tg-graph-label" x="6" y="14">{{ describe(pointed ?? current) }}</text>
     <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
@@ -43,6 +43,8 @@ export default {
     this.watcher?.disconnect();
   },
   computed: {
+    // The line may have become shorter under the pointer.
+    pointed() { return this.hovered === null ? null : Math.min(this.hovered, this.last); },
     span() {
       const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
