@@ -263,6 +263,31 @@ def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
+def test_the_progress_of_a_review_changes_on_the_thread_that_may_stop_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a review that is stopped at the wrong moment failed, or seemed to run for ever."""
+    seen, threads = [], set()
+
+    def read(controller: EngineController) -> object:
+        threads.add(threading.current_thread())
+        return vars(controller)["_progress"]
+
+    def write(controller: EngineController, progress: object) -> None:
+        threads.add(threading.current_thread())
+        seen.append(progress)
+        vars(controller)["_progress"] = progress
+
+    monkeypatch.setattr(EngineController, "review_progress", property(read, write), raising=False)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.session.play(40)
+        controller.review()
+        await until(lambda: controller.session.review is not None)
+        assert seen[-4:] == [(0, 2), (1, 2), (2, 2), None] and messages == []
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+    assert threads == {threading.current_thread()}
+
+
 def test_a_review_is_stopped_by_the_same_button_and_by_another_game() -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         for end in (controller.review, lambda: controller.new_session(GameSession(GameSettings(size=9)))):

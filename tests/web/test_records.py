@@ -16,6 +16,7 @@ from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import records as records_module
 from tengen.web.open_dialog import describe
+from tengen.web.players import facing, own_player
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
@@ -177,6 +178,14 @@ def test_a_collection_is_saved_whole() -> None:
     session.play(80)
     first, chosen, last = session.collection()
     assert [first, last] == [games[0], games[2]] and b"B[bb];W[ii]" in chosen
+
+
+def test_what_an_engine_on_time_found_for_its_moves_is_no_analysis() -> None:
+    session = GameSession(GameSettings(size=9, players=facing(own_player("", seconds=1.0), 0)))
+    session.add_analysis(session.node, FakeEngine().result(session.game, 500), for_move=True)
+    assert not is_analyzed(session)
+    session.add_analysis(session.node, FakeEngine().result(session.game, 600))
+    assert is_analyzed(session)
 
 
 def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:

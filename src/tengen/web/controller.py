@@ -144,6 +144,9 @@ class EngineController:
     async def _run_review(self, session: GameSession, line: Sequence[GameNode], over: threading.Event) -> None:
         def keep(node: GameNode, result: SearchResult) -> None:
             session.add_analysis(node, result, keys[node])
+            loop.call_soon_threadsafe(count)
+
+        def count() -> None:
             if not over.is_set() and self.review_progress is not None:
                 self.review_progress = (self.review_progress[0] + 1, self.review_progress[1])
 
@@ -153,6 +156,7 @@ class EngineController:
 
         network, visits = self.network, self.analysis.review_visits
         keys = {node: session.search_key(node) for node in line}
+        loop = asyncio.get_running_loop()  # counts on its own thread, where the review may be stopped at any time
 
         try:
             positions = await asyncio.to_thread(positions_of, session.tree, line)
@@ -245,7 +249,7 @@ class EngineController:
             return True
         self._one_move = False
         if result is not None:
-            session.add_analysis(node, result)
+            session.add_analysis(node, result, for_move=True)
         if point is None:
             session.resign(color)
         elif session.tick(time.monotonic()) or not session.live:

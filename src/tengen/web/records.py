@@ -15,7 +15,7 @@ from tengen.review.game import GameReview
 from tengen.sgf import GameNode, GameTree, read_tree, write_tree
 from tengen.web.language import _
 from tengen.web.players import PEOPLE
-from tengen.web.session import GameSession
+from tengen.web.session import GameSession, SearchAnalysis
 from tengen.web.settings import GameSettings
 
 MAX_NODES = 20_000
@@ -77,7 +77,8 @@ def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
 def is_analyzed(session: GameSession) -> bool:
     """Whether a position was searched for a person, and not for a move of the engine alone."""
     playing = max(player.visits or 0 for player in session.settings.players)
-    return any(node.analysis is not None and node.analysis.visits > playing for node in session.tree.walk())
+    found = (node.analysis for node in session.tree.walk() if isinstance(node.analysis, SearchAnalysis))
+    return any(not analysis.for_move and analysis.visits > playing for analysis in found)
 
 
 def annotated(session: GameSession) -> bytes:

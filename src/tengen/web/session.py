@@ -34,9 +34,11 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class SearchAnalysis(Analysis):
-    """The analysis of a position with the whole search result, which the page shows."""
+    """The analysis of a position with the whole search result, which the page shows. `for_move`: an engine that plays
+    found it for its move, and nobody asked for it."""
 
     result: SearchResult
+    for_move: bool = False
 
 
 class GameSession:
@@ -472,14 +474,16 @@ class GameSession:
         """Differs between searches before and after an edit of the position or `forget_analyses`."""
         return node.edits, self._forgotten
 
-    def add_analysis(self, node: GameNode, result: SearchResult, key: tuple[int, int] | None = None) -> None:
+    def add_analysis(
+        self, node: GameNode, result: SearchResult, key: tuple[int, int] | None = None, for_move: bool = False
+    ) -> None:
         """Keep the result of a search of the position at `node`, unless one with more visits is there, or `key`, the
         `search_key` when the search began, is that of an earlier position or network."""
         if key is not None and key != self.search_key(node):
             return
         if node.analysis is not None and node.analysis.visits > result.visits:
             return
-        node.analysis = SearchAnalysis(**vars(analysis_of(result)), result=result)
+        node.analysis = SearchAnalysis(**vars(analysis_of(result)), result=result, for_move=for_move)
 
     @property
     def search_result(self) -> SearchResult | None:
