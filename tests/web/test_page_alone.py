@@ -139,6 +139,45 @@ def test_the_offer_goes_away_when_a_game_has_begun() -> None:
     perform(scene, GameSettings(size=9))
 
 
+def test_an_offer_that_was_declined_does_not_come_back_with_the_connection() -> None:
+    async def scene(page: Page) -> None:
+        game = KeptGame(Path("a.sgf"), 0.0, {"names": ["You", "Tengen"], "size": 9, "moves": 3})
+        for name, offer in (
+            ("offer", lambda: page.offer(game)),
+            ("welcome", lambda: page._welcome.show(True, 1000.0, 19)),
+        ):
+            offer()
+            assert is_shown(name)
+            press(f"{name}-close")
+            offer()
+            assert not is_shown(name)
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_a_kept_game_that_cannot_be_deleted_stays_in_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    told: list[str] = []
+    monkeypatch.setattr("tengen.web.open_dialog.ui.notify", lambda text, **_: told.append(text))
+
+    async def scene(page: Page) -> None:
+        page._tapped(40)
+        (path,) = tmp_path.iterdir()
+        page._open.open()
+        (removal,) = [part for part in page._open._recent.descendants() if isinstance(part, ui.button)]
+        monkeypatch.setattr(Path, "unlink", refuse)
+        for _ in range(2):
+            send(removal, "click")
+        assert told == [f"{path.name}: Permission denied"] and not removal.is_deleted and path.exists()
+        monkeypatch.undo()
+        send(removal, "click")
+        assert removal.is_deleted and not path.exists()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), library=GameLibrary(tmp_path))
+
+
 def test_the_end_of_a_game_offers_what_comes_next() -> None:
     async def scene(page: Page) -> None:
         page.session.click(40)

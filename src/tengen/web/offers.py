@@ -19,7 +19,8 @@ WIDTH_SCRIPT = "return window.innerWidth"
 
 
 class OfferCard:
-    """A card with a title, a text, and buttons that accept or hide it; hidden until `open`. `name` is for tests."""
+    """A card with a title, a text, and buttons that accept it or decline it for good; hidden until `open`. `name` is
+    for tests."""
 
     def __init__(self, name: str, accept: str, accept_name: str, on_accept: Callable[[], object]) -> None:
         with ui.element("div").classes("tg-card tg-offer").props(f"data-testid={name}") as self._card:
@@ -27,18 +28,23 @@ class OfferCard:
                 self._title = ui.label().classes("tg-line-status")
                 self._text = ui.label().classes("tg-note")
             button(accept, "play_arrow", on_accept, accept_name).classes("tg-primary")
-            button("", "close", self.hide, f"{name}-close", _("Not now"))
+            button("", "close", self._decline, f"{name}-close", _("Not now"))
+        self._declined = False
         self.hide()
 
     def open(self, title: str, text: str) -> None:
-        """Show the card."""
+        """Show the card, unless it was declined: the browser that comes back asks for it again."""
         self._title.set_text(title)
         self._text.set_text(text)
-        self._card.set_visibility(True)
+        self._card.set_visibility(not self._declined)
 
     def hide(self) -> None:
         """Hide the card."""
         self._card.set_visibility(False)
+
+    def _decline(self) -> None:
+        self._declined = True
+        self.hide()
 
 
 class UnfinishedCard(OfferCard):

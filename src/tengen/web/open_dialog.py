@@ -118,7 +118,11 @@ class OpenDialog:
             button.set_text(_("Delete?"))
             return
         assert self._library is not None
-        self._library.remove(game)
+        try:
+            self._library.remove(game)
+        except OSError as error:
+            ui.notify(f"{game.path.name}: {error.strerror or error}", position="top")
+            return
         row.delete()
 
     async def _kept(self, game: KeptGame) -> None:
