@@ -204,6 +204,22 @@ def test_a_resignation_is_asked_for() -> None:
     perform(scene, GameSettings(size=9))
 
 
+def test_a_question_is_asked_once() -> None:
+    async def scene(page: Page) -> None:
+        for _ in range(2):
+            press("resign")
+        await until(lambda: any_element("ask-resign"))
+        await asyncio.sleep(0)
+        press("ask-resign-stay")  # fails where there are two
+        await until(lambda: not any_element("ask-resign"))
+        press("resign")
+        await until(lambda: any_element("ask-resign"))
+        press("ask-resign-resign")
+        await until(lambda: page.session.result == "W+R")
+
+    perform(scene, GameSettings(size=9))
+
+
 def test_a_question_ends_when_its_tab_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     async def scene(page: Page) -> None:
         with page._main:
