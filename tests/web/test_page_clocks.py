@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -112,6 +113,17 @@ def test_a_page_that_was_left_paused_leaves_the_clock_to_the_one_that_was_loaded
         assert left.session is page.session and shown == "0:40"
 
     asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+@pytest.mark.parametrize("move", [lambda page: page._tapped(40), lambda page: page._pass_turn()])
+def test_a_move_after_the_time_ran_out_is_too_late(now: list[float], move: Callable[[Page], None]) -> None:
+    async def scene(page: Page) -> None:
+        ten_seconds_later(page, now)
+        now[0] += 50
+        move(page)
+        assert page.session.result == "W+T" and page.session.game.moves == []
+
+    perform(scene, GameSettings(size=9, players=PEOPLE, clock=TimeControl.absolute(60)))
 
 
 def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:

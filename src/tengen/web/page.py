@@ -300,13 +300,20 @@ class Page:
         if connected and self._controller.holds_clock:
             if session.clock:
                 session.clock.stop(time.monotonic())
-        elif connected and session.tick(time.monotonic()):
-            self._controller.wake()
-            self._notify(in_words(session.result))
-            self.refresh()
+        elif connected and self._ended_on_time():
             return
         self._draw_players()
         self._draw_search()
+
+    def _ended_on_time(self) -> bool:
+        """End the game where the time of the side to move has run out; whether it has."""
+        session = self.session
+        if not session.tick(time.monotonic()):
+            return False
+        self._controller.wake()
+        self._notify(in_words(session.result))
+        self.refresh()
+        return True
 
     def _draw_players(self) -> None:
         session, activity, starts = self.session, self._controller.activity, False
@@ -399,6 +406,8 @@ class Page:
             return
         if session.phase is not Phase.COUNTING and not session.may_click:
             return  # a tap while the engine thinks needs no message
+        if self._ended_on_time():
+            return
         try:
             if session.phase is Phase.COUNTING:
                 session.toggle_dead(point)
@@ -419,7 +428,7 @@ class Page:
 
     def _pass_turn(self) -> None:
         with self._errors_shown():
-            if not self.session.may_click:
+            if not self.session.may_click or self._ended_on_time():
                 return
             self.session.pass_turn(time.monotonic())
             self._changed()
