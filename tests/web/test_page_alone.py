@@ -245,6 +245,21 @@ def test_after_a_take_back_in_the_editor_a_game_goes_on_before_the_move() -> Non
     perform(scene, GameSettings(size=9))
 
 
+def test_a_result_that_is_taken_back_in_the_editor_lets_the_game_wait_for_its_end() -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        for point in (40, 41):
+            session.play(point)
+        session.resign(BLACK)
+        press("edit")
+        press("take-back-end")
+        assert session.result == "" and not session.live and session.unfinished
+        press("edit")
+        assert session.live and len(session.game.moves) == 2
+
+    perform(scene, GameSettings(size=9))
+
+
 def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
     async def scene(page: Page) -> None:
         session = page.session

@@ -20,6 +20,7 @@ from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameTree, read_tree
 from tengen.web.clock import GameClock
 from tengen.web.components import candidate_rows
+from tengen.web.editor import Editor
 from tengen.web.panels import hint
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, Player, facing, level_of_visits
 from tengen.web.records import open_record
@@ -260,6 +261,31 @@ def test_in_a_finished_game_both_colors_can_be_tried_and_the_result_stays() -> N
     assert session.take_back() and session.take_back() and len(session.tree) == 3, "what was tried is taken back"
     session.step(9)
     assert session.phase is Phase.OVER
+
+
+def test_a_game_that_is_played_on_from_a_tried_move_goes_on_where_it_had_ended() -> None:
+    session = GameSession(GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)))
+    session.play(40)
+    session.resign(WHITE)
+    session.play(41)
+    session.play_on(facing(DEFAULT_ENGINE, WHITE))
+    assert session.take_back() and [point for _, point in moves(session)] == [40]
+    assert session.phase is Phase.PLAYING and session.may_click
+
+
+def test_a_move_after_a_change_of_the_turn_has_the_history_before_it() -> None:
+    session = analysis(5, rules="japanese")
+    for point in (1, 0, 5, 25, 7):  # the second move is taken
+        session.play(point)
+    Editor(session).swap_turn()
+    session.play(8)
+    known = session.tree.position(session.node)
+    assert known.captures == (1, 0) and session.game.captures == known.captures
+    assert session.game.moves == known.moves
+    session.play(25)
+    Editor(session).swap_turn()
+    session.play(25)
+    assert session.phase is Phase.COUNTING and session.tree.position(session.node).is_over
 
 
 def test_a_game_is_analyzed_and_played_on_from_any_point() -> None:

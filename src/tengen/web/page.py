@@ -435,6 +435,8 @@ class Page:
 
     def _take_back(self) -> None:
         if self.session.take_back():
+            if self._editing and self.session.live:
+                self.session.begin_edit()  # a game that has ended goes on after the editor
             self._changed()
 
     async def _resign_game(self) -> None:

@@ -320,8 +320,9 @@ class GameSession:
         if not self.may_play:
             raise IllegalMove(_("the game has ended: take back a move to continue"))
         color = self.game.to_play
+        turned = self.node.move is None and self.node.parent is not None  # perhaps: the shown game has no history then
         try:
-            if self.node.move is None and self.node.parent is not None:
+            if turned:
                 self.tree.check_move(self.node, color, point)
             self.game.play(point)
         except IllegalMove as error:
@@ -331,6 +332,8 @@ class GameSession:
         nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
+        if turned:
+            self.game = self.tree.position(self.node)
         if len(self.tree) > nodes:
             self.played.add(self.node.id)
             if spent is not None and before is not None:
@@ -399,6 +402,8 @@ class GameSession:
         self._show(target)
         if self.live or self.tip not in self.tree:
             self._set_tip()
+        if self.live and self.ended_at is self.node:  # it goes on where an earlier one has ended
+            self.ended_at = None
         if edited:
             self.edited_from = self.tip
         return True
