@@ -6,6 +6,7 @@ import contextlib
 import errno
 import logging
 import socket
+import sys
 import threading
 from collections import OrderedDict
 from copy import copy
@@ -249,7 +250,8 @@ def free_port(host: str, port: int, tries: int) -> int:
     for candidate in range(port, min(port + tries, 65_536)):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if sys.platform != "win32":  # there it would let two programs have one port
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, candidate))
             except OSError as error:
