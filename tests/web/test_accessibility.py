@@ -8,12 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from web_browser import Tab, finger, missing, open_browser, paste
+from web_browser import Tab, finger, open_browser, paste
 
 from tengen.web.shortcuts import KEYS
 
-WHY_NOT = missing()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 needs_axe = pytest.mark.skipif(
     find_spec("axe_core_python") is None, reason="axe-core is not installed: pip install 'tengen[dev]'"
 )

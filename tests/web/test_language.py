@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from web_browser import Tab, missing
+from web_browser import Tab
 
 from tengen.web import language
 from tengen.web.language import COOKIE, DOMAIN, LANGUAGES, LOCALE, TAGS, Language, accepted, known, use
@@ -27,7 +27,6 @@ from babel.messages.pofile import read_po  # noqa: E402
 
 SOURCE = Path(language.__file__).parent
 OTHERS = [code for code in LANGUAGES if code != "en"]
-WHY_NOT = missing()
 # Names, keys, units and commands that are the same everywhere.
 ENGLISH = {"Tengen", "SGF", "GTP", "GNU", "Go", "Elo", "MB", "GM", "FF", "SZ", "Tromp", "Taylor", "AGA", "English"}
 ENGLISH |= {"Enter", "Esc", "Shift", "Ctrl", "PgUp", "PgDn", "Home", "End"}
@@ -159,7 +158,6 @@ def check(tab: Tab, state: str) -> None:
 
 
 # A text that is in no catalogue is English in all languages, so that one of them shows it.
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_no_english_is_left_in_the_page(tab: Tab, tmp_path: Path) -> None:
     from selenium.webdriver import Keys
 
@@ -244,7 +242,6 @@ def has_noto() -> bool:
     return bool(lists) and "Noto Sans CJK" in subprocess.run([str(lists)], capture_output=True, text=True).stdout
 
 
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 @pytest.mark.skipif(not has_noto(), reason="no fonts of these languages here: apt-get install fonts-noto-cjk")
 @pytest.mark.parametrize(("code", "font"), [("zh_CN", "SC"), ("ja", "JP"), ("ko", "KR")])
 def test_characters_have_the_forms_of_their_language(tab: Tab, code: str, font: str) -> None:
@@ -256,7 +253,6 @@ def test_characters_have_the_forms_of_their_language(tab: Tab, code: str, font: 
     tab.driver.delete_all_cookies()
 
 
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_the_language_is_chosen_in_the_page_and_remembered(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: len(tab.stones()) == 2)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from web_browser import Tab, finger, missing, open_browser, paste, server
+from web_browser import Tab, finger, open_browser, paste, server
 
 HERE = Path(__file__).parent
-WHY_NOT = missing()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 HOSTILE = b"""(;GM[1]SZ[9]KM[7.5]PB[<script>window.hacked=1</script>]PW["><img src=x onerror="window.hacked=2">]
 C[<script>window.hacked=3</script><b>bold</b> {{7*191}}]

@@ -6,10 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from web_browser import Tab, missing, open_browser, server
+from web_browser import Tab, open_browser, server
 
-WHY_NOT = missing()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin")
 COMMAND = ("-m", "tengen", "play", "--net", "none", "--size", "7", "--visits", "4")
 

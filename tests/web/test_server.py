@@ -9,22 +9,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from web_browser import Tab, missing
+from web_browser import Tab
 from web_browser import free_port as unused
 
 from tengen.web import server
 
-WHY_NOT = missing()
 
-
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_chromium_can_install_the_page_as_an_app(tab: Tab) -> None:
     found = tab.driver.execute_cdp_cmd("Page.getAppManifest", {})
     assert found["errors"] == [] and found["url"].endswith("/app.webmanifest")
     assert tab.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})["installabilityErrors"] == []
 
 
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_the_manifest_speaks_the_language_of_the_browser_and_names_icons_of_their_size(site: tuple[str, Path]) -> None:
     request = urllib.request.Request(site[0] + "/app.webmanifest", headers={"Accept-Language": "ja,en;q=0.5"})
     with urllib.request.urlopen(request) as answer:

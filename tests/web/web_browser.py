@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import pytest
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
@@ -77,7 +79,9 @@ def chromium() -> str | None:
 def open_browser(
     folder: Path, width: int = 1400, height: int = 900, scale: float = 1, phone: bool = False
 ) -> Iterator[Tab]:
-    """A browser with an empty profile in `folder`, where its downloads go too."""
+    """A browser with an empty profile in `folder`, where its downloads go too. Without one the test is skipped."""
+    if why := missing():
+        pytest.skip(why)
     from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
     options = ChromeOptions()
