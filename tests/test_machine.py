@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import socket
 import subprocess
 import sys
 import types
@@ -164,6 +165,17 @@ def test_a_child_has_a_group_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
     assert machine.own_group() == {"creationflags": 0x200}
     assert machine.process_group(child.pid) is None
+
+
+@pytest.mark.parametrize(("system", "reuses"), [("linux", True), ("darwin", True), ("win32", False)])
+def test_a_port_that_another_program_listens_on_stays_its_own(
+    monkeypatch: pytest.MonkeyPatch, system: str, reuses: bool
+) -> None:
+    """On Windows SO_REUSEADDR binds a port that is in use; elsewhere it binds one whose connections have just ended."""
+    monkeypatch.setattr(sys, "platform", system)
+    with socket.socket() as listener:
+        machine.bind_after_others(listener)
+        assert bool(listener.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)) == reuses
 
 
 @pytest.mark.parametrize("system", ["linux", "darwin", "win32"])

@@ -12,6 +12,7 @@ import platform
 import selectors
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -180,6 +181,12 @@ def split_command_line(text: str) -> list[str]:
     if sys.platform == "win32":
         words.escape = ""
     return list(words)
+
+
+def bind_after_others(listener: socket.socket) -> None:
+    """Let a socket bind a port whose connections have just ended, and none that another program listens on."""
+    if sys.platform != "win32":  # there sockets may do so, and this option would share the port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 
 
 def own_group() -> dict[str, Any]:

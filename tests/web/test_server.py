@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import socket
 import urllib.request
 from pathlib import Path
-from types import SimpleNamespace
 
-import pytest
 from web_browser import Tab
-from web_browser import free_port as unused
-
-from tengen.web import server
 
 
 def test_chromium_can_install_the_page_as_an_app(tab: Tab) -> None:
@@ -33,24 +27,6 @@ def test_the_manifest_speaks_the_language_of_the_browser_and_names_icons_of_thei
         assert head[:8] == b"\x89PNG\r\n\x1a\n"
         size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
         assert "{}x{}".format(*size) == icon["sizes"]
-
-
-@pytest.mark.parametrize(("platform", "shares"), [("linux", True), ("win32", False)])
-def test_a_port_of_another_program_is_not_taken_on_windows(
-    platform: str, shares: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """There SO_REUSEADDR binds a port that is in use; elsewhere it binds one whose connections have just ended."""
-    found: list[int] = []
-
-    class Probe(socket.socket):
-        def bind(self, address: object) -> None:
-            found.append(self.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR))
-            super().bind(address)  # type: ignore[arg-type]
-
-    port = unused()
-    monkeypatch.setattr(server, "sys", SimpleNamespace(platform=platform), raising=False)
-    monkeypatch.setattr(server.socket, "socket", Probe)
-    assert server.free_port("127.0.0.1", port, 1) == port and found == [int(shares)]
 
 
 def test_a_busy_browser_has_time_to_answer(site: tuple[str, Path]) -> None:

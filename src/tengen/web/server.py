@@ -6,7 +6,6 @@ import contextlib
 import errno
 import logging
 import socket
-import sys
 import threading
 from collections import OrderedDict
 from copy import copy
@@ -19,6 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tengen.errors import TengenError
+from tengen.machine import bind_after_others
 from tengen.web.controller import MIN_MOVE_SECONDS
 from tengen.web.engine import PageEngines
 from tengen.web.guard import Guard, own_address
@@ -250,8 +250,7 @@ def free_port(host: str, port: int, tries: int) -> int:
     for candidate in range(port, min(port + tries, 65_536)):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
-            if sys.platform != "win32":  # there it would let two programs have one port
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bind_after_others(probe)
             try:
                 probe.bind((host, candidate))
             except OSError as error:
