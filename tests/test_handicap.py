@@ -79,3 +79,21 @@ def test_limits_and_free_placement(size: int) -> None:
     for stones in (1, size * size):
         with pytest.raises(IllegalMove):
             free_handicap(size, stones)
+
+
+@pytest.mark.parametrize(
+    ("size", "stones", "vertices"),
+    [
+        # By hand: the centre, then the diagonal neighbors (the corners are open but on the edge), then the centre's.
+        (5, 2, "C3 B4"),
+        (5, 5, "C3 B4 D4 B2 D2"),
+        (5, 6, "C3 B4 D4 B2 D2 C4"),
+        # The middles between four star points, then the first point of the third line four away from two stones.
+        (19, 10, "D4 D10 D16 K4 K10 K16 Q4 Q10 Q16 G13"),
+        (19, 14, "D4 D10 D16 K4 K10 K16 Q4 Q10 Q16 G13 N13 G7 N7 G17"),
+        # Four corners and no more by GTP's table.
+        (8, 5, "C3 C6 F3 F6 D5"),
+    ],
+)
+def test_free_points_after_the_fixed_ones(size: int, stones: int, vertices: str) -> None:
+    assert {to_gtp(p, size) for p in free_handicap(size, stones)} == set(vertices.split())

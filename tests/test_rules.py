@@ -146,6 +146,11 @@ def test_unknown_words_are_named(text: str) -> None:
         Rules.parse(text)
 
 
+def test_rules_of_unknown_parts_have_no_text() -> None:
+    with pytest.raises(RecipeError, match="spight"):
+        _ = Rules(ko="spight").text  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("text", ["\udcff", '{"ko": "\\ud800"}', '{"ko":' * 100_000])
 def test_what_is_no_text_is_refused(text: str) -> None:
     """GTP's `kata-set-rules` with a byte that is not UTF-8 was an internal error."""

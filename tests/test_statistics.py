@@ -11,8 +11,10 @@ from tengen.statistics import Tally, binomial_tail, design_effect, elo, wilson
 
 
 def test_wilson_against_published_values() -> None:
-    # Newcombe 1998, table I: 81 of 263, and 0 of 20, method 3.
+    # Newcombe 1998, table I: 81 of 263, 1 of 29 and 0 of 20, method 3.
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson(1, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+    assert wilson(28, 29) == pytest.approx((0.8282, 0.9939), abs=5e-5)
     assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
     assert all(wilson(0, n)[0] == 0 and wilson(n, n)[1] == 1 for n in range(1, 200))
 
@@ -81,6 +83,11 @@ def test_the_design_effect_of_groups_of_one_size(size: int) -> None:
         order = random.permutation(groups * size)
         found.append(design_effect(values.ravel()[order], np.arange(groups).repeat(size)[order]))
     assert np.mean(found) == pytest.approx(1 + (size - 1) * correlation, rel=0.05 if size > 1 else 0)
+
+
+def test_the_design_effect_of_two_groups_by_hand() -> None:
+    """The cluster-robust variance of the mean is 2 (2² + 2²) / 4² = 1, that of 4 independent values (4 / 3) / 4."""
+    assert design_effect(np.array([1.0, 1, -1, -1]), np.array([7, 7, 3, 3])) == pytest.approx(3)
 
 
 def test_where_nothing_shows_a_dependence_each_group_is_one_value() -> None:

@@ -81,6 +81,10 @@ def test_byoyomi_loses_a_period_for_each_one_that_runs_out() -> None:
     assert clock.spend(30.1).count == 2
     assert clock.spend(60.1).count == 1
     assert clock.spend(90.1).flagged
+    assert clock.spend(0).count == 3
+    # As GTP's time_left tells it: 4 s of the last but one period.
+    clock = Clock(TimeControl.byoyomi(0, 30, 3), 0, 4, 2)
+    assert (clock.spend(3).period, clock.spend(3).count, clock.spend(5).count) == (30, 2, 1)
 
 
 def test_the_move_that_ends_main_time_goes_on_in_overtime() -> None:
@@ -88,6 +92,13 @@ def test_the_move_that_ends_main_time_goes_on_in_overtime() -> None:
     assert (clock.main, clock.count, clock.flagged) == (0, 3, False)
     clock = TimeControl.canadian(10, 100, 10).start().spend(35)
     assert (clock.main, clock.period, clock.count) == (0, 75, 9)
+
+
+def test_overtime_is_untouched_while_main_time_is_left() -> None:
+    for control in (TimeControl.byoyomi(10, 30, 3), TimeControl.canadian(10, 100, 10)):
+        clock = control.start().spend(4)
+        assert (clock.main, clock.period, clock.count, clock.in_overtime) == (6, control.period, control.count, False)
+    assert not Clock(TimeControl.absolute(10), 0.0).in_overtime
 
 
 def test_canadian_blocks_start_again_after_their_last_stone() -> None:
@@ -103,14 +114,40 @@ def test_fischer_caps() -> None:
     clock = TimeControl.fischer(10, 8, main_cap=12, move_cap=3).start()
     assert clock.spend(1).main == 12 and clock.spend(7).main == 11
     assert clock.max_seconds == 3 and clock.allot(19, 0) <= 3
+    assert TimeControl.fischer(10, 8, main_cap=10, move_cap=0).start().max_seconds == 0
     with pytest.raises(RecipeError, match="cap of 9 s"):
         TimeControl.fischer(10, 8, main_cap=9)
+    with pytest.raises(RecipeError, match="of -1 s a move"):
+        TimeControl.fischer(10, 8, move_cap=-1)
 
 
 def test_fischer_adds_after_the_move_and_not_to_a_lost_game() -> None:
     clock = TimeControl.fischer(10, 5).start()
     assert clock.spend(8).main == 7
     assert clock.spend(10.5).flagged
+
+
+# The moves that `expected_moves_left` plans for on 19x19: 0.72 x 361 / 2 + 2.
+PLANNED = 131.96
+
+
+@pytest.mark.parametrize(
+    ("control", "expected"),
+    [
+        (TimeControl.absolute(MARGIN + 4 * PLANNED), 4),
+        (TimeControl.fischer(MARGIN + 4 * PLANNED, 10), 4 + 9),
+        (TimeControl.fischer(5, 10), 5 - MARGIN),
+        (TimeControl.byoyomi(MARGIN + 4 * PLANNED, 30, 3), 30 - MARGIN),
+        (TimeControl.byoyomi(MARGIN + 40 * PLANNED, 30, 3), 40),
+        (TimeControl.byoyomi(0, 30, 3), 30 - MARGIN),
+        (TimeControl.byoyomi(0, MARGIN / 2, 3), 0),
+        (TimeControl.canadian(MARGIN + 4 * PLANNED, 100, 10), 10 - MARGIN),
+        (TimeControl.canadian(MARGIN + 40 * PLANNED, 100, 10), 40),
+    ],
+)
+def test_the_first_move_gets_its_share(control: TimeControl, expected: float) -> None:
+    """An even share of the main time, a period or an even part of a block if that is longer, 90% of an increment."""
+    assert control.start().allot(19, 0) == pytest.approx(expected)
 
 
 def test_an_empty_clock_answers_at_once() -> None:
@@ -206,3 +243,23 @@ def test_a_running_clock_has_what_the_move_has_left(control: TimeControl, before
     assert max(running.max_seconds, 0.0) == pytest.approx(max(left, 0.0), abs=1e-6 * max(1.0, so_far))
     if left > 1:
         assert not running.flagged and not clock.spend(so_far).flagged
+
+
+@pytest.mark.parametrize(
+    ("control", "so_far", "left"),
+    [
+        (TimeControl.byoyomi(10, 30, 3), 4, (6, 30, 3)),
+        (TimeControl.byoyomi(10, 30, 3), 25, (0, 15, 3)),
+        (TimeControl.byoyomi(10, 30, 3), 55, (0, 15, 2)),
+        (TimeControl.byoyomi(10, 30, 3), 75, (0, 25, 1)),
+        (TimeControl.byoyomi(10, 30, 3), 145, (0, 15, 0)),
+        (TimeControl.canadian(10, 100, 10), 4, (6, 100, 10)),
+        (TimeControl.canadian(10, 100, 10), 30, (0, 80, 10)),
+        (TimeControl.canadian(10, 100, 10), 111, (0, 0, 0)),
+        (TimeControl.fischer(10, 5), 12, (-2, 0, 0)),
+    ],
+)
+def test_what_a_running_clock_shows(control: TimeControl, so_far: float, left: tuple[float, float, int]) -> None:
+    clock = control.start().running(so_far)
+    assert (clock.main, clock.period, clock.count) == left
+    assert clock.flagged == (so_far > control.start().max_seconds)

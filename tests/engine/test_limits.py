@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tengen.engine.clock import TimeControl
+from tengen.engine.clock import MARGIN, TimeControl
 from tengen.engine.limits import Limits
 from tengen.errors import RecipeError
 
@@ -18,6 +18,7 @@ def test_nothing_bounds_an_open_search() -> None:
 def test_visits_count_the_kept_tree_and_playouts_do_not() -> None:
     assert Limits(visits=100).budget(19, 0).left(visits=90, playouts=5, elapsed=0, step=0) == 10
     assert Limits(playouts=100).budget(19, 0).left(visits=90, playouts=5, elapsed=0, step=0) == 95
+    assert Limits(visits=1).budget(19, 0).left(visits=0, playouts=0, elapsed=0, step=0) == 1
     assert Limits(visits=100, playouts=3).budget(19, 0).left(90, 5, 0, 0) == 0
 
 
@@ -35,23 +36,30 @@ def test_the_shorter_of_seconds_and_clock_counts() -> None:
     clock = TimeControl.byoyomi(0, 10, 1).start()
     assert Limits(seconds=3, clock=clock).budget(19, 0).seconds == 3
     assert Limits(seconds=30, clock=clock).budget(19, 0).seconds == clock.allot(19, 0)
+    # Late in a game on 9x9 an even share is one of 0.12 x 81 / 2 + 2 moves.
+    late = Limits(clock=TimeControl.absolute(MARGIN + 3 * 6.86).start())
+    assert late.budget(9, 100).seconds == pytest.approx(3)
 
 
 def test_an_early_stop_needs_a_lead_that_cannot_be_made_up() -> None:
     budget = Limits(visits=100, early_stop=True).budget(9, 0)
     assert budget.decided(lead=31, left=30, playouts=70, elapsed=1)
     assert not budget.decided(lead=30, left=30, playouts=70, elapsed=1)
+    assert not budget.decided(lead=31, left=30, playouts=0, elapsed=0), "the visits are those of a kept tree alone"
     assert not Limits(visits=100).budget(9, 0).decided(lead=31, left=30, playouts=70, elapsed=1)
 
 
 def test_under_a_clock_the_speed_so_far_says_what_is_left() -> None:
     budget = Limits(seconds=10, clock=TimeControl.absolute(100_000).start()).budget(9, 0)
     assert budget.decided(lead=101, left=math.inf, playouts=100, elapsed=5)
+    assert budget.decided(lead=31, left=30, playouts=100, elapsed=5), "visits may leave less than the time does"
     assert not Limits(seconds=10).budget(9, 0).decided(lead=101, left=math.inf, playouts=100, elapsed=5)
     assert not budget.decided(lead=99, left=math.inf, playouts=100, elapsed=5)
 
 
-@pytest.mark.parametrize("bad", [{"visits": 0}, {"playouts": -1}, {"seconds": -0.1}, {"seconds": float("nan")}])
+@pytest.mark.parametrize(
+    "bad", [{"visits": 0}, {"playouts": -1}, {"seconds": -0.1}, {"seconds": math.nan}, {"seconds": math.inf}]
+)
 def test_impossible_limits_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(RecipeError, match=next(iter(bad))):
         Limits(**bad)  # type: ignore[arg-type]

@@ -29,10 +29,12 @@ def test_liberties_after_a_move_are_those_that_the_board_then_has() -> None:
         shapes, color = Shapes(game), game.to_play
         for point in game.legal_points():
             after = Shapes(game.copy().play(point))
-            assert shapes.liberties_after(point, color) == len(after.chain_at(point).liberties)
+            liberties = len(after.chain_at(point).liberties)
+            assert shapes.liberties_after(point, color) == liberties
             taken = {s for chain in shapes.captured_by(point, color) for s in chain.stones}
             before, now = np.array(shapes.colors), np.array(after.colors)
             assert taken == set(np.flatnonzero((before != EMPTY) & (now == EMPTY)))
+            assert shapes.is_self_atari(point, color) == (liberties == 1 and not taken)
 
 
 def test_chains_part_the_stones() -> None:

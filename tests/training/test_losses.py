@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from tengen.networks import NetOutput  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import LossWeights  # noqa: E402
-from tengen.training.losses import WeightedLosses, figures, policy_loss, soften, total, value_loss  # noqa: E402
+from tengen.training.losses import WeightedLosses, figures, move_loss, policy_loss, soften, total, value_loss  # noqa: E402
 
 NAN = math.nan
 HEADS = ("policy", "value", "score", "ownership")
@@ -77,6 +77,14 @@ def test_reply_and_soft_are_policies_of_their_own() -> None:
     assert found["policy"].item() == pytest.approx(math.log(5))
 
 
+def test_a_reply_without_pass_is_compared_on_the_points() -> None:
+    """Of the first row a fifth is a pass, of which the logits know nothing; of the second, all."""
+    target = torch.tensor([[0.2, 0, 0, 0.6, 0.2], [0, 0, 0, 0, 1.0]])
+    points = torch.tensor([[math.log(4), 0.0, 0, 0], [0, 0, 0, 0]])
+    found = move_loss(points, target, torch.ones(2)).item()
+    assert found == pytest.approx(math.log(7) - math.log(4) / 4)
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [(1.0, math.log(2)), (-1.0, math.log(4)), (0.0, math.log(4)), (0.5, 0.5 * math.log(2) + 0.5 * math.log(4))],
@@ -105,6 +113,8 @@ def test_the_loss_of_a_value_is_chosen_by_the_recipe(value: torch.Tensor, kind: 
     targets = batch(value=torch.tensor([1.0, 0.0]))
     _, parts = WeightedLosses(LossWeights(), kind)(NetOutput(output().policy, value.requires_grad_()), targets)
     assert parts["value"].item() == pytest.approx(expected, abs=1e-6)
+    alone = [value_loss(value, batch(value=torch.tensor(known)), kind).item() for known in ([1.0, NAN], [NAN, 0.0])]
+    assert sum(alone) / 2 == pytest.approx(expected, abs=1e-6), "an unknown result does not count"
 
 
 def test_a_value_that_calls_all_games_drawn_is_taught_a_winrate() -> None:

@@ -37,6 +37,8 @@ def test_decay_ends_at_the_minimum_rate() -> None:
     assert factor(config, 500, 0.5) == 1
     assert factor(config, 750, 0.75) == pytest.approx(0.8)
     assert factor(config, 1000, 1) == pytest.approx(0.6)
+    halving = ScheduleConfig(warmup_steps=0, shape="halving", every=1, unit="steps", min_factor=0.3)
+    assert [factor(halving, step, 0) for step in (0, 1, 2, 9)] == [1, 0.5, 0.3, 0.3]
 
 
 def test_cosine_meets_the_line_in_the_middle_and_at_both_ends() -> None:
@@ -117,8 +119,10 @@ def test_a_plateau_is_that_of_pytorch() -> None:
 def test_a_plateau_counts_from_an_epoch_and_follows_an_error_downwards() -> None:
     config = ScheduleConfig(shape="plateau", patience=2, after=5, metric="value_mse", factor=0.5, warmup_steps=0)
     schedule = Schedule(config)
-    for epoch, mse, share in ((1, 0.5, 1), (4, 0.6, 1), (6, 0.6, 1), (7, 0.6, 0.5), (8, 0.4, 0.5), (10, 0.4, 0.25)):
+    until_best = ((1, 0.5, 1), (4, 0.6, 1), (6, 0.6, 1), (7 - 1e-12, 0.6, 0.5), (8, 0.4, 0.5))
+    for epoch, mse, share in (*until_best, (9, 0.4, 0.5), (10, 0.4, 0.25)):
         schedule.see(Position(0, 0.0, epochs=epoch), {"value_mse": mse})
+        schedule.see(Position(0, 0.0, epochs=99), {"top1": mse})  # says nothing of its figure
         assert schedule.factor(Position(0, 0.0)) == share, epoch
 
 

@@ -205,7 +205,7 @@ class Clock:
             case Overtime.FISCHER:
                 seconds = min(share + 0.9 * self.control.increment, min(self.main, self.control.move_cap) - margin)
             case Overtime.BYOYOMI:
-                seconds = max(share, self.period - margin) if self.main > 0 else self.period - margin
+                seconds = max(share, self.period - margin)
             case Overtime.CANADIAN:
                 seconds = max(share, self._per_stone(margin))
         return max(seconds, 0.0)
