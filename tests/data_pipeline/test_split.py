@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.data.split import Permutation, choose, derive, in_fraction, mix
+from tengen.data.split import Permutation, Shuffle, choose, derive, in_fraction, mix
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 65, 1000, 4097, 100_000])
@@ -44,6 +44,17 @@ def test_the_split_is_decided_by_the_hash_alone() -> None:
     assert (wider & validation).sum() == validation.sum(), "a larger share keeps what validated before"
     assert choose(hashes, "all", 0.1).all()
     assert choose(hashes, "train", 0.0).all() and choose(hashes, "validation", 1.0).all()
+
+
+def test_draws_are_those_of_earlier_versions() -> None:
+    """Else a network that is trained on is judged by games that it has learned, and a resumed run draws others."""
+    hashes = np.arange(40, dtype=np.uint64)
+    assert np.flatnonzero(choose(hashes, "validation", 0.1)).tolist() == [5, 16, 23, 24, 31]
+    assert np.flatnonzero(in_fraction(hashes, 0.2, seed=5)).tolist() == [9, 17, 20, 25, 26, 27, 33, 37]
+    assert Permutation(10, key=7)(np.arange(10)).tolist() == [4, 2, 8, 1, 3, 5, 7, 6, 0, 9]
+    shuffle = Shuffle(11, seed=3)
+    assert shuffle(np.arange(8, 16)).tolist() == [4, 8, 7, 8, 2, 1, 5, 10], "from the ninth place on a new epoch"
+    assert shuffle.chance(np.arange(2), 1).tolist() == pytest.approx([0.07480104260055476, 0.4815027810138768])
 
 
 def test_keys_do_not_collide() -> None:

@@ -97,7 +97,7 @@ def test_the_score_at_the_end_leans_towards_the_decision_as_the_guide_says() -> 
     for truth, leans in ((0.5, (-0.05, -0.015)), (expected(50), (-0.015, 0.015)), (expected(100), (0.015, 0.05))):
         covered, beside = 0, []
         for _ in range(300):
-            pairs = (random.random((400, 2)) < truth).mean(axis=1)
+            pairs = (random.random((200, 2)) < truth).mean(axis=1)
             ended = test.judge(pairs.tolist())
             games = 2 * sum(ended.counts)
             wins = round(float(pairs[: games // 2].sum()) * 2)
@@ -116,8 +116,17 @@ def test_the_decision_does_not_depend_on_later_pairs() -> None:
     assert test.judge(pairs + [0.0] * 400) == decided
     assert test.judge([0.0] * 40).accepted == "elo0"
     assert test.judge([]).ratio == 0 and test.judge([]).accepted is None
-    assert "accepts 100: LLR" in str(decided)
+    assert "accepts 100: LLR" in str(decided) and "accepts 0: LLR" in str(test.judge([0.0] * 40))
     assert decided.figures()["pairs"][4] == sum(decided.counts)
+
+
+def test_an_undecided_test_counts_all_pairs() -> None:
+    test = Sprt(elo0=0, elo1=100)
+    now = test.judge([0.75, 0.25, 0.75, 1.0])
+    assert (now.counts, now.accepted) == ((0, 1, 0, 2, 1), None)
+    assert now.ratio == pytest.approx(float(test.ratio([0, 1, 0, 2, 1])))
+    assert str(now) == f"SPRT of Elo 0 against 100: LLR {now.ratio:.2f} [-2.94 to 2.94] after 4 pairs"
+    assert test.judge([]).counts == (0, 0, 0, 0, 0)
 
 
 def test_pairs_count_in_their_order_once_complete() -> None:

@@ -45,6 +45,9 @@ def test_a_chain_adds_up() -> None:
     # Errors of independent matches add up in squares.
     width = [(ratings[name].high - ratings[name].low) / 2 for name in "ab"]
     assert width[0] == pytest.approx(width[1] * math.sqrt(2), rel=0.02)
+    only = fit(scores, "c", deviation=FLAT, intervals=["a"])
+    assert only["a"] == ratings["a"]
+    assert (only["b"].elo, only["b"].low, only["b"].high) == (ratings["b"].elo, -math.inf, math.inf)
 
 
 def test_the_intervals_of_a_pool_are_those_of_a_slow_twin() -> None:
@@ -128,6 +131,13 @@ def test_who_never_lost_stays_finite_and_is_told() -> None:
     loser = fit([Score("a", "b", 50), Score("b", "c", 5, 0, 5)], "a")
     assert "b; c: " in loser.warnings[0] and "high end" in loser.warnings[0]
     assert (loser["c"].open_low, loser["c"].open_high) == (True, False)
+
+
+def test_who_won_all_games_is_where_the_prior_stops_the_likelihood() -> None:
+    """Normal, of 2,000 Elo around the mean of both: the slopes of 10 log(1 + exp(-t)) and t²/4 d² meet."""
+    unit = 400 / math.log(10)
+    t, d = fit([Score("a", "b", 10, 0, 0)], "b")["a"].elo / unit, 2000 / unit
+    assert 10 / (1 + math.exp(t)) == pytest.approx(t / 2 / d**2, rel=1e-4)
 
 
 def test_a_rating_without_a_chain_of_points_is_a_guess() -> None:
