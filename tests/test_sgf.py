@@ -384,11 +384,23 @@ def test_results(text: str, zi: bool, expected: Result) -> None:
     assert result(text, zi) == expected
 
 
+def test_results_are_written_as_sgf_has_them() -> None:
+    written = [
+        Result(0, 3.5, "count"),
+        Result(1, None, "resign"),
+        Result(2, 0, "draw"),
+        Result(None, None, "void"),
+        Result(),
+    ]
+    assert [str(one) for one in written] == ["B+3.5", "W+R", "Draw", "Void", "?"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         *[("9d", "9d"), ("9段", "9d"), ("P2段", "2p"), ("18级", "18k"), ("3p", "3p"), ("5 kyu", "5k"), ("九段", "9d")],
         *[("9 dan pro", "9p"), ("4D?", "4d"), ("", ""), ("strong", ""), ("77d", ""), ("99k", ""), ("0d", "")],
+        *[("30k", "30k"), ("31k", ""), ("1k", "1k"), ("0k", ""), ("1d", "1d"), ("10d", ""), ("7", ""), ("5 x", "")],
     ],
 )
 def test_ranks(text: str, expected: str) -> None:
@@ -472,6 +484,9 @@ def test_dates_rules_and_charsets() -> None:
     assert rules("ko=simple,scoring=area,suicide=false,bonus=none") != ""
     assert rules("ko=never") == ""
     assert guess_charset("段 and more 段".encode() + b"\xe5?") == "utf-8"
+    assert guess_charset("José Mart".encode() + b"\xc3") == guess_charset("Крамник".encode()[:-1]) == "utf-8"
+    assert guess_charset("PB[李昌镐]".encode().replace(b"\xe6\x98", b"\xe6?")) == "utf-8"
+    assert guess_charset(b"(;B[aa])") == guess_charset(b"C[\x1b$B(]") == "utf-8"
     assert guess_charset("李昌镐九段".encode("gb18030")) == "gb18030"
     assert guess_charset("日本".encode("shift_jis"), "shift_jis") == "shift_jis"
     assert guess_charset(b"\xff\xfe", "no such charset") == "cp1252"
@@ -505,9 +520,13 @@ def test_japanese_without_a_declared_encoding(charset: str, again: str) -> None:
         ("中國人大不了在有我他 下了一手好棋", "big5"),
         ("第十届应氏杯世界职业围棋锦标赛 柯洁 黑中盘胜", "gb18030"),
         ("제25회 삼성화재배 월드바둑마스터스 신진서 흑 불계승", "cp949"),
+        # Half of the bytes or more are sequences of UTF-8.
+        *[("PB[古力]PW[时越]", "gb18030"), ("PB[古力]PW[小林光一]", "gb18030"), ("PB[檀啸]PW[黑嘉嘉]", "gb18030")],
+        # Alone, likelier to be Big5, or Korean.
+        *[("PB[常昊]PW[柯洁]", "gb18030"), ("PB[古力]PW[芈昱廷]", "gb18030")],
     ],
 )
-def test_other_encodings_are_not_taken_for_japanese(text: str, charset: str) -> None:
+def test_other_encodings_are_not_taken_for_japanese_or_utf8(text: str, charset: str) -> None:
     assert guess_charset(text.encode(charset)) == charset
 
 
