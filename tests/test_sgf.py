@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from sgfmill import sgf as sgfmill_sgf
 
 from tengen.coords import MAX_SIZE
 from tengen.errors import SgfError
-from tengen.game import Game
+from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
 from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game, write_tree
 from tengen.sgf.grammar import read_line
@@ -112,6 +113,26 @@ def test_names_are_one_line_and_only_comments_have_more() -> None:
     tree = read_tree(data)
     tree.info = replace(tree.info, place="z")
     assert b"PB[Cho\r\nChikun]" in write_tree(tree), "only what differs is written"
+
+
+@pytest.mark.parametrize(
+    ("setup", "black", "white", "first"),
+    [
+        ("AB[aa][bb]", {0, 10}, set(), WHITE),
+        ("AB[aa]", {0}, set(), BLACK),
+        ("AB[aa]PL[W]", {0}, set(), WHITE),
+        ("AB[aa][bb]PL[B]", {0, 10}, set(), BLACK),
+        ("AB[aa][bb]AW[cc]", {0, 10}, {20}, BLACK),
+        ("AW[aa][bb]", set(), {0, 10}, BLACK),
+        ("AB[aa][bb][cc];AE[aa]", {10, 20}, set(), WHITE),
+    ],
+)
+def test_who_begins_after_a_setup_without_moves(setup: str, black: set[int], white: set[int], first: int) -> None:
+    """White after two stones or more of Black's alone, and whom PL names."""
+    game, _ = read_game(f"(;SZ[9]{setup})".encode())
+    stones = game.board.ravel()
+    assert (set(np.flatnonzero(stones == BLACK)), set(np.flatnonzero(stones == WHITE))) == (black, white)
+    assert game.to_play == first
 
 
 @pytest.mark.parametrize("extra", [b"AB[]", b"AW[]AE[]", b"AB[][cc]", b"AE[ ]"])
@@ -359,6 +380,7 @@ def test_write_game_says_all() -> None:
         ("白胜0.25子", False, Result(1, -0.5, "count")),
         ("黒中押し勝ち", False, Result(0, None, "resign")),
         ("黒時間切れ負け", False, Result(1, None, "time")),
+        ("白超时负", False, Result(0, None, "time")),
         ("白番3目半勝ち", False, Result(1, -3.5, "count")),
         ("黒半目勝ち", False, Result(0, 0.5, "count")),
         ("백 3집반승", False, Result(1, -3.5, "count")),

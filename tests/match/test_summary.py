@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from rich.console import Console
@@ -42,6 +42,12 @@ def test_figures() -> None:
     assert figures["endings"] == {"draw by count": 1, "one by count": 1, "one by resign": 1, "two by timeout": 1}
     assert (figures["counted"], figures["counts_differ"], figures["disputed"]) == (2, [1], [1])
     assert figures["complete"] and not summarize(TWO, GAMES[:3])["complete"]
+    assert figures["mean_moves"] == (101 + 250 + 260 + 11) / 4
+    (all_won,) = summarize(TWO, GAMES[:2])["pairings"]
+    elo, low, high = all_won["elo"]
+    assert (elo, high) == (None, None) and -200 < low < 0, "two of two games: an infinite Elo is null"
+    games = [replace(game, visits={"one": visits}) for game, visits in zip(GAMES, (400.0, 200.0), strict=False)]
+    assert summarize(TWO, games)["players"][0]["mean_visits"] == 300
 
 
 def test_lines() -> None:
@@ -53,8 +59,19 @@ def test_lines() -> None:
     text = report(summarize(TWO, GAMES))
     assert "as Black 1.5 of 2, as White 1 of 2" in text
     assert "\n2 games were counted; " in text
+    assert "\nendings: draw by count 1, one by count 1, one by resign 1, two by timeout 1\n" in text
+    assert "one: 2.5 of 4" not in text, "the pairing has said it"
     assert "\n1 game was counted; " in report(summarize(TWO, GAMES[:2]))
     assert "different scores in 1 (game 1), to different winners in 1 (game 1)" in text
+
+
+def test_more_than_two_players_are_ranked() -> None:
+    settings = MatchSettings.of("one=random", "two=random", "three=random", games=2)
+    names, games = ("one", "two", "three"), []
+    for game in (fixture(settings.pairings, i) for i in range(6)):
+        winner = max(game.black, game.white, key=names.index)
+        games.append(Outcome(**asdict(game), winner=winner, result="?", reason="resign", moves=9))
+    assert "\nthree: 4 of 4\ntwo: 2 of 4\none: 0 of 4\n" in report(summarize(settings, games))
 
 
 def test_a_game_that_is_counted_without_the_players_is_not_called_uncounted() -> None:
