@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from functools import partial
+
 import numpy as np
 import pytest
 from known_positions import SEKI, SETTLED
@@ -10,6 +13,7 @@ from tengen import coords
 from tengen.engine.count import Counter
 from tengen.engine.passing import LONGEST, choose_move
 from tengen.engine.result import Candidate, Count
+from tengen.engine.shapes import Shapes
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
@@ -24,6 +28,13 @@ def board(text: str, to_play: int = BLACK, rules: str = "chinese", komi: float =
     return Game.from_diagram(text, rules, komi, 1 - to_play).play("pass")
 
 
+def turned_over(game: Game) -> Game:
+    """The same position with the colors exchanged."""
+    rows = [" ".join("OX."[color] for color in row) for row in game.board.tolist()]
+    passed = bool(game.moves) and game.moves[-1][1] == PASS
+    return board("\n".join(rows), 1 - game.to_play, game.rules.text, -game.komi, passed)
+
+
 def decide(
     game: Game,
     *preferred: str,
@@ -31,13 +42,17 @@ def decide(
     pass_winrate: float = 0.5,
     cleanup: bool = False,
 ) -> str:
-    """The move for a search that preferred these moves, best first, with many visits each."""
+    """The move for a search that preferred these moves, best first, with many visits each; the same for both colors."""
     rates = winrates or {}
     ranked = [
         Candidate(coords.from_gtp(name, game.size), 100 - n, rates.get(name, 0.5), 0.0, 0.1, 0.4)
         for n, name in enumerate(preferred)
     ]
-    move = choose_move(game, ranked, lambda: COUNTER.count(game), lambda: pass_winrate, cleanup=cleanup)
+    move, other = (
+        choose_move(one, ranked, partial(COUNTER.count, one), lambda: pass_winrate, cleanup=cleanup)
+        for one in (game, turned_over(game))
+    )
+    assert move == other
     return coords.to_gtp(move, game.size)
 
 
@@ -175,8 +190,20 @@ def test_an_unsettled_fight_is_not_passed_though_the_count_stands_well() -> None
     assert choose_move(game, ranked, count, lambda: 0.5) == coords.from_gtp("H6", 9)
 
 
-def test_a_game_is_bounded() -> None:
-    game = Game(5, komi=0.5)
-    while len(game.moves) < LONGEST * 25:
-        game.play((game.legal_points() or [25])[0])
-    assert choose_move(game, [], lambda: COUNTER.count(game), lambda: 0.5) == 25
+def test_a_game_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LONGEST == 3
+    monkeypatch.setattr("tengen.engine.passing.LONGEST", 1)  # a random game is still open then
+
+    def open_points(game: Game) -> list[int]:
+        """Legal points that are no eye of the side to move, else a pass."""
+        return [p for p in game.legal_points() if not Shapes(game).fills_own_eye(p, game.to_play)] or [25]
+
+    generator, game = random.Random(1), Game(5, komi=0.5)
+    while len(game.moves) < 25 - 1:
+        game.play(generator.choice(open_points(game)))
+    for longest in (False, True):
+        point = open_points(game)[0]
+        assert point != 25
+        best = Candidate(point, 100, 0.9, 0.0, 0.1, 0.4)
+        assert choose_move(game, [best], partial(COUNTER.count, game), lambda: 0.1) == (25 if longest else point)
+        game.play(point)
