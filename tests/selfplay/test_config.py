@@ -56,6 +56,7 @@ def test_games_are_planned_by_the_stage() -> None:
         ({3: {"search": {"visits": 0}}}, r"3\.search\.visits: .* greater than or equal to 1 \(found 0\)"),
         ({3: {"game": {"max_moves": 2**31}}}, r"3\.game\.max_moves: .* less than or equal to 1000000000"),
         ({5: {"game": {"komi": {"tail": 2}}}}, r"5\.game\.komi\.tail"),
+        ({5: {"game": {"komi": {"start": 7.3}}}}, r"5\.game\.komi\.start: .* multiple of 0\.5 \(found 7\.3\)"),
         ({5: {"learn": {"reuse": 2}}}, "learn"),
         ({5: {"game": {"sizes": {9: 1}}}}, r"cannot change game\.sizes"),
         ({0: {"search": {"visits": 8}}}, "begins with cycle 1 or later, not 0"),

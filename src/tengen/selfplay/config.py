@@ -39,7 +39,7 @@ class KomiConfig(Strict):
     win and lose by the whole board, and a komi that follows at once oscillates.
     """
 
-    start: float = key(7.0, "first fair komi in points, of all board sizes", ge=-400, le=400)
+    start: float = key(7.0, "first fair komi in points, of all board sizes", ge=-400, le=400, multiple_of=0.5)
     deviation: float = key(1.0, "standard deviation of the komi of a game, in points", ge=0, le=100)
     tail: Fraction = key(0.1, "share of the games with `tail_deviation` instead")
     tail_deviation: float = key(8.0, "standard deviation of the komi of these games, in points", ge=0, le=100)
