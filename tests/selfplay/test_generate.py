@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -237,9 +240,34 @@ def test_threads_end_where_another_one_cannot_start(monkeypatch: pytest.MonkeyPa
     config = recipe(workers=2)
     generator = Generator(config, [Checksum()])
     monkeypatch.setattr(threading.Thread, "start", refuse)
+    at_exit: list[Callable[[], None]] = []
+    monkeypatch.setattr(atexit, "register", at_exit.append)
+    monkeypatch.setattr(atexit, "unregister", at_exit.remove)
     with pytest.raises(RuntimeError, match="can't start"):
         next(generator.play(make_plan(config, 2, i) for i in itertools.count()))
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("self-play")]
+    assert at_exit == []
+
+
+_LEFT_PLAYING = """
+import itertools, time
+from tengen.evaluators import UniformEvaluator
+from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.generate import Generator
+from tengen.selfplay.plan import make_plan
+
+size = {"cycles": 1, "games_per_cycle": 1, "games_at_once": 64, "workers": 2, "search": {"visits": 200}}
+config = SelfPlayConfig(name="test", network={}, **size)
+games = Generator(config, [UniformEvaluator()]).play(make_plan(config, 0, i) for i in itertools.count())
+next(games)
+time.sleep(0.1)
+"""
+
+
+def test_a_program_may_end_while_it_plays() -> None:
+    """Such a program was ended by SIGABRT: Python stopped the threads on their way out of the native core."""
+    ended = subprocess.run([sys.executable, "-c", _LEFT_PLAYING], capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_what_cannot_work_is_refused() -> None:

@@ -522,7 +522,11 @@ def start_background(work: Callable[[], None], stop: Callable[[], None], name: s
 
     thread = threading.Thread(target=run, name=name, daemon=True)
     atexit.register(end)
-    thread.start()
+    try:
+        thread.start()
+    except BaseException:  # the system may refuse to start one
+        atexit.unregister(end)
+        raise
     return thread
 
 

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeAlias
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from tengen import _native
 from tengen.data.record import GameRecord, game_hash
+from tengen.engine.queue import start_background
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.machine import core_count
@@ -134,13 +136,10 @@ class Generator:
             raise RuntimeError("a generator plays once: make another for the next games")
         self._idle = False
         run = _Queue(plans, stop)
-        threads = [
-            threading.Thread(target=worker.work, args=(run,), name=f"self-play {i}", daemon=True)
-            for i, worker in enumerate(self._workers)
-        ]
+        threads: list[threading.Thread] = []
         try:
-            for thread in threads:
-                thread.start()
+            for i, worker in enumerate(self._workers):
+                threads.append(start_background(partial(worker.work, run), run.close, f"self-play {i}"))
             left = len(threads)
             while left:
                 item = run.results.get()
@@ -153,8 +152,7 @@ class Generator:
         finally:
             run.close()
             for thread in threads:
-                if thread.ident is not None:  # the system may refuse to start one
-                    thread.join()
+                thread.join()
 
 
 class _Queue:
