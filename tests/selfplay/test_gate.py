@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 from selfplay.made_up import Checksum
 
+from tengen.engine.search import TreeSearch
+from tengen.evaluators import UniformEvaluator
+from tengen.game import Game
 from tengen.match.folder import read_folder
+from tengen.match.game import Outcome
+from tengen.match.settings import MatchSettings
 from tengen.selfplay import gate as gates
 from tengen.selfplay.config import GameConfig, GateConfig, SearchConfig, SelfPlayConfig
 from tengen.selfplay.gate import gate, judge
@@ -70,3 +75,27 @@ def test_a_gate_counts_dead_stones_as_the_search_does(
     records = [read_game((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes())[0] for outcome in passed_out]
     assert len(records) > 10
     assert any(game.pass_dead() for game in records) != to_end
+
+
+def test_a_search_of_a_gate_has_room_for_its_visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 19x19 the least memory is full after 2,700 visits, and from then on old leaves would be counted again."""
+    asked: list[MatchSettings] = []
+
+    def play(settings: MatchSettings, *_: object) -> list[Outcome]:
+        asked.append(settings)
+        return []
+
+    monkeypatch.setattr(gates, "play_run_match", play)
+    config = SelfPlayConfig(
+        name="large",
+        cycles=2,
+        games_per_cycle=4,
+        network={"family": "residual"},
+        game=GameConfig(sizes={19: 1.0}),
+        gate=GateConfig(visits=4000),
+    )
+    gate(tmp_path, config, 1, tmp_path / "a.onnx", tmp_path / "b.onnx", {19: 7.0})
+    for spec in asked[0].players:
+        search = TreeSearch(UniformEvaluator(), spec.params, 8)
+        search.set_root(Game(19))
+        assert search.run(4000) == search.evaluations == 4000

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from selfplay.made_up import Passer
 
+from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import Game
@@ -314,6 +315,16 @@ def test_rated_at_the_usual_size_by_a_search_without_noise() -> None:
         6,
         2,
     )
+
+
+def test_simulations_to_the_end_of_the_game_have_room_in_a_rating() -> None:
+    to_end = {"selection": "puct-alphago", "score_weight": 0, "simulate_to_end": True}
+    changes = {"game": GameConfig(sizes={9: 1}), "search": SearchConfig(params=to_end)}
+    match = match_of(recipe("random", visits=600).model_copy(update=changes), 0.5)
+    search = TreeSearch(UniformEvaluator(), match.players.params, 8)
+    search.set_root(match.conditions.new_game())
+    search.run(600)
+    assert not search.is_full
 
 
 def test_tiny_boards_have_shorter_openings() -> None:

@@ -14,6 +14,7 @@ from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
+from tengen.selfplay.generate import tree_memory
 from tengen.selfplay.matches import load_temporary, play_run_match, run_conditions, run_pass_policy
 from tengen.statistics import Tally, binomial_tail
 
@@ -58,7 +59,8 @@ def gate(
     assert rules is not None
     size = config.game.main_size
     now = config.at(cycle)
-    params, pass_policy = now.search.search_params(full=False), run_pass_policy(now.game)
+    params = now.search.search_params(full=False, memory=tree_memory(now, rules.visits))
+    pass_policy = run_pass_policy(now.game)
     files = {f"candidate {cycle}": candidate, f"network {cycle - 1}": playing}
     settings = MatchSettings.of(
         *(network_spec(word, word, rules.visits, params, pass_policy, config.device) for word in files),

@@ -45,10 +45,15 @@ def tree_bytes(config: SelfPlayConfig, visits: int) -> int:
     return int(_NODE_BYTES * visits * (edge * edge + 1))
 
 
+def tree_memory(config: SelfPlayConfig, visits: int) -> int:
+    """The memory of a search of `visits` unless a recipe says it: what is kept of the last tree has room too."""
+    return max(MIN_TREE, 2 * tree_bytes(config, visits))
+
+
 def play_params(config: SelfPlayConfig, resign_winrate: float = 0.0) -> _native.PlayParams:
     """How the games of a recipe are played; RecipeError for search settings that are wrong."""
     params, search = _native.PlayParams(), config.search
-    memory = max(MIN_TREE, 2 * tree_bytes(config, search.visits))  # what is kept of the last tree has room too
+    memory = tree_memory(config, search.visits)
     params.full = search.search_params(full=True, memory=memory).native()
     params.cheap = search.search_params(full=False, memory=memory).native()
     params.visits = search.visits

@@ -30,6 +30,7 @@ from tengen.ratings.duplicate_games import distinct_games
 from tengen.rules import Rules
 from tengen.selfplay.anchors import Anchor, RunPlayers, find_anchors, network_name
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.generate import tree_memory
 from tengen.selfplay.matches import (
     NO_EXPLORATION,
     load_temporary,
@@ -89,7 +90,7 @@ def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMat
     """
     komi = komi - 0.5 if komi == int(komi) else komi
     game, rating = config.game, config.rating
-    params = config.search.search_params(full=False)
+    params = config.search.search_params(full=False, memory=tree_memory(config, rating.visits))
     memory = max(params.memory, rating.visits * _BYTES)
     params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
     conditions = run_conditions(game, params, game.main_size, komi, opening=rating.opening)
