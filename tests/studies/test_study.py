@@ -22,10 +22,13 @@ from tengen.errors import RecipeError
 from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
+from tengen.reinforce.config import PolicyGradientConfig
+from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.folder import SelfPlayFolder
 from tengen.studies.figures import _FIND, find_figure, shown
 from tengen.studies.page import _estimate, _numbers
 from tengen.studies.runner import StudyFolder, run_study
-from tengen.studies.study import FIGURES, Figure, Step, load_study, study_names
+from tengen.studies.study import FIGURES, Figure, Step, Study, load_study, study_names
 from tengen.training.losses import check_losses
 from tengen.training.metrics import Estimate, PredictionResults
 
@@ -637,6 +640,33 @@ def test_the_study_of_the_documentation_can_run(tmp_path: Path) -> None:
     for name, step in made.steps.items():
         step.check()
         check_command(folder.command(name))
+
+
+def test_the_network_of_a_run_is_the_one_of_its_name(tmp_path: Path) -> None:
+    """A recipe or a setting may give it; networks of earlier cycles lie beside it."""
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text("like: tiny-5x5\nname: other\n")
+    steps = {"play": {"run": f"zero {recipe}"}, "judge": {"run": "evaluate ${play} STORE"}}
+    data = {"name": "s", "title": "t", "hours": 1, "about": "a", "steps": steps, "rows": []}
+    folder = StudyFolder(tmp_path / "runs", Study.model_validate(data))
+    run = SelfPlayFolder(folder.run_folder("play"))
+    run.network("other").parent.mkdir(parents=True)
+    for name in (0, 1, "other"):
+        run.network(name).touch()
+    run.prepare(load_recipe(str(recipe), model=SelfPlayConfig))
+    assert str(run.network("other")) in folder.command("judge")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "length", "whole"),
+    [("tiny-5x5", "cycles", SelfPlayConfig), ("alphago-rl-9x9", "iterations", PolicyGradientConfig)],
+)
+def test_a_reduced_study_shortens_a_run_whose_length_its_recipe_gives(
+    recipe: str, length: str, whole: type[SelfPlayConfig | PolicyGradientConfig]
+) -> None:
+    asked = getattr(load_recipe(recipe, model=whole), length)
+    assert Step(run=f"zero {recipe}").scaled(0.5).set == {length: round(asked / 2)}
+    assert Step(run=f"zero {recipe}", set={length: 8}).scaled(0.5).set == {length: 4}
 
 
 @pytest.mark.parametrize("name", study_names())

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import tengen
 from tengen.disk import write_text
 from tengen.errors import RecipeError, TengenError, unknown_name
+from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import Terminated
 from tengen.studies.study import Step, Study, inputs
 
@@ -66,8 +67,10 @@ class StudyFolder:
         recipe = self.study.steps[step].recipe
         if recipe is None:
             return self.run_folder(step)
-        name = Path(recipe).stem if recipe.endswith(".yaml") else recipe
-        folder = self.run_folder(step) / "nets"
+        run = RunFolder(self.run_folder(step), kind="")
+        # A run that has begun says its name, which the recipe or a setting may give.
+        name = (run.saved_recipe() or {}).get("name") or (Path(recipe).stem if recipe.endswith(".yaml") else recipe)
+        folder = run.path / "nets"
         found = sorted(path for path in folder.glob(f"{name}.*") if path.stem == name) or sorted(folder.glob("*.*"))
         return found[0] if found else folder / f"{name}.onnx"
 

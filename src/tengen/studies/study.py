@@ -102,13 +102,7 @@ class Step(Strict):
     def check(self) -> None:
         """Raise RecipeError for a recipe that does not exist, and for a setting that it does not take."""
         if self.verb == "zero":
-            from tengen.reinforce.config import PolicyGradientConfig
-            from tengen.selfplay.config import SelfPlayConfig
-
-            assert self.recipe is not None
-            kind = recipe_kind(self.recipe)
-            model = PolicyGradientConfig if kind == "policy-gradient" else SelfPlayConfig
-            run: BaseModel = load_recipe(self.recipe, self.settings, model=model)
+            run: BaseModel = _zero_run(self)
         elif self.verb == "train":
             run = self.load()
         else:
@@ -121,10 +115,30 @@ class Step(Strict):
         if scale == 1:
             return self
         given = {name: value for name, value in self.set.items() if name in SCALED}
-        lengths = {**given, **(_training_lengths(self) if self.verb == "train" else {})}
+        lengths = {**_run_lengths(self), **given} if self.verb == "zero" else given
+        if self.verb == "train":
+            lengths |= _training_lengths(self)
         options = {name: _scaled(name, value, scale) for name, value in self.options.items() if name in SCALED}
         settings = {name: _scaled(name, value, scale) for name, value in lengths.items()}
         return self.model_copy(update={"options": {**self.options, **options}, "set": {**self.set, **settings}})
+
+
+def _zero_run(step: Step) -> BaseModel:
+    """The recipe of a run of `tengen zero`, with the settings of the step."""
+    from tengen.reinforce.config import PolicyGradientConfig
+    from tengen.selfplay.config import SelfPlayConfig
+
+    assert step.recipe is not None
+    kind = recipe_kind(step.recipe)
+    return load_recipe(
+        step.recipe, step.settings, model=PolicyGradientConfig if kind == "policy-gradient" else SelfPlayConfig
+    )
+
+
+def _run_lengths(step: Step) -> dict[str, int]:
+    """The length of a run of `tengen zero`."""
+    run = _zero_run(step)
+    return {name: getattr(run, name) for name in ("cycles", "iterations") if hasattr(run, name)}
 
 
 def _training_lengths(step: Step) -> dict[str, int | float]:
