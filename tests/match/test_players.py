@@ -69,6 +69,18 @@ def test_a_comment_has_a_score_where_the_network_has_one(pass_policy: Any) -> No
         assert ("score" in choose(player, Game(5)).comment) == evaluator.has_score
 
 
+@pytest.mark.parametrize("pass_policy", ["engine", "free"])
+def test_a_comment_has_no_winrate_of_a_network_without_a_value(pass_policy: Any) -> None:
+    class Valueless(Fixed):
+        has_value = False
+
+    spec = PlayerSpec(player="policy:x", name="x", pass_policy=pass_policy)
+    for evaluator in (Fixed(), Valueless()):
+        player = evaluator_player(spec, evaluator)
+        player.start_game(0, Game(5), seed=1)
+        assert ("wins" in choose(player, Game(5)).comment) == evaluator.has_value
+
+
 def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> None:
     player = raw(Fixed())
     begun: Counter[int] = Counter()

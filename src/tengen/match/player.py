@@ -94,9 +94,9 @@ class Player(ABC):
         """Free everything, also while games are under way. May be called again."""
 
 
-def comment_of(color: int, winrate: float, score: float | None, visits: int | None) -> str:
-    """The comment on a move: winrate (0..1) and score (points) of this color, and visits."""
-    parts = [f"{COLOR_NAMES[color]} wins {winrate:.1%}"]
+def comment_of(color: int, winrate: float | None, score: float | None, visits: int | None) -> str:
+    """The comment on a move: winrate (0..1) and score (points) of this color, and visits; without what is None."""
+    parts = [] if winrate is None else [f"{COLOR_NAMES[color]} wins {winrate:.1%}"]
     if score is not None:
         parts.append(f"score {score:+.1f}")
     if visits is not None:

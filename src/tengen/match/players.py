@@ -168,7 +168,8 @@ class PolicyPlayer(_EvaluatorPlayer):
         for i, turn in enumerate(turns):
             seed = self._first.pop(turn.id, None)
             point = int(points[i]) if seed is None else _drawn_point(turn.game, found.policy[i], seed)
-            winrate, score = float(found.value[i] + 1) / 2, None if found.score is None else float(found.score[i])
+            winrate = float(found.value[i] + 1) / 2 if self._evaluator.on(turn.game.size).has_value else None
+            score = None if found.score is None else float(found.score[i])
             replies.append(Choice(point, comment=comment_of(turn.game.to_play, winrate, score, None)))
         return replies
 
@@ -309,7 +310,8 @@ class EnginePlayer(_EvaluatorPlayer):
         engine.set_position(turn.game)
         result = engine.think(self._limits(turn.clock))
         self.evaluations += result.evaluations
-        comment = comment_of(result.to_play, result.winrate, result.score, result.visits)
+        knows = self._spec.kind != "policy" or self._evaluator.on(turn.game.size).has_value
+        comment = comment_of(result.to_play, result.winrate if knows else None, result.score, result.visits)
         return Choice(result.move, result.resign, comment, result.visits, time.perf_counter() - started)
 
     def _limits(self, clock: Clock | None) -> Limits:
