@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -34,7 +35,7 @@ from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay import loop, transport
+from tengen.selfplay import learn, loop, transport
 from tengen.selfplay.anchors import early_numbers
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -452,6 +453,28 @@ def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Pat
     assert_same({**found, "cycles": found["cycles"][1:]}, {**expected, "cycles": expected["cycles"][1:]})
     assert [event.get("lost", False) for event in events_of(out)] == [True, False]
     assert read_card(path).name == "micro" and (out / "log.jsonl.damaged").exists()
+
+
+@pytest.mark.parametrize("change", [[], ["learn.swa=2"], ["gate={games: 2, score: 0}"]], ids=["plain", "swa", "gate"])
+def test_a_rating_that_was_killed_keeps_its_games(
+    change: list[str], recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its network is learnt again, and that takes other hours, which its card has."""
+    out, rated, hours = tmp_path / "run", RatingBook.write, itertools.count(1)
+    make_card = learn.make_card
+    monkeypatch.setattr(learn, "make_card", lambda facts, **of: make_card(facts, **{**of, "hours": float(next(hours))}))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RatingBook, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(recipe, out, *SMALL, *change)
+    played = {path: path.stat().st_mtime_ns for path in out.glob("matches/*/games.jsonl")}
+    assert len(played) == (3 if "gate" in str(change) else 1) and len(events_of(out)) == 1
+    monkeypatch.setattr(RatingBook, "write", rated)
+    run(recipe, out, *SMALL, *change)
+    assert played == {path: path.stat().st_mtime_ns for path in out.glob("matches/*/games.jsonl")}
 
 
 @pytest.mark.parametrize("kept", [None, 0, 1000], ids=["missing", "empty", "cut short"])

@@ -20,7 +20,7 @@ from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.devices import check_device
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import read_card
+from tengen.evaluators.network_file import compute_the_same, read_card
 from tengen.machine import resident_memory
 from tengen.networks.export import relabel
 from tengen.runs.events import EventLog
@@ -262,6 +262,9 @@ class SelfPlayRun:
         candidate, network = self.folder.candidate(cycle), self.folder.network(cycle)
         if cycle == self.config.cycles:
             self.learner.average(cycle)
+        if not self.folder.lacks_network(cycle) and compute_the_same(candidate, network):
+            # It was learnt before, in other hours. Gate and rating go on with the games of that file.
+            shutil.copyfile(network, candidate)
         if self.config.gate is None:
             candidate.replace(network)
             return {}
