@@ -23,6 +23,7 @@ from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
 from tengen.reinforce.config import PolicyGradientConfig
+from tengen.selfplay.check import check as check_run
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.studies.figures import _FIND, find_figure, shown
@@ -667,6 +668,12 @@ def test_a_reduced_study_shortens_a_run_whose_length_its_recipe_gives(
     asked = getattr(load_recipe(recipe, model=whole), length)
     assert Step(run=f"zero {recipe}").scaled(0.5).set == {length: round(asked / 2)}
     assert Step(run=f"zero {recipe}", set={length: 8}).scaled(0.5).set == {length: 4}
+
+
+def test_a_reduced_run_has_the_networks_that_its_recipe_averages() -> None:
+    step = Step(run="zero tiny-5x5", set={"learn.swa": 4}).scaled(0.01)
+    check_run(load_recipe("tiny-5x5", step.settings, model=SelfPlayConfig))
+    assert step.set["cycles"] == 4
 
 
 @pytest.mark.parametrize("name", study_names())

@@ -120,10 +120,12 @@ class Step(Strict):
             lengths |= _training_lengths(self)
         options = {name: _scaled(name, value, scale) for name, value in self.options.items() if name in SCALED}
         settings = {name: _scaled(name, value, scale) for name, value in lengths.items()}
+        if "cycles" in settings:  # a run may end with the mean of so many networks
+            settings["cycles"] = max(settings["cycles"], _zero_run(self).learn.swa)
         return self.model_copy(update={"options": {**self.options, **options}, "set": {**self.set, **settings}})
 
 
-def _zero_run(step: Step) -> BaseModel:
+def _zero_run(step: Step) -> Any:
     """The recipe of a run of `tengen zero`, with the settings of the step."""
     from tengen.reinforce.config import PolicyGradientConfig
     from tengen.selfplay.config import SelfPlayConfig
