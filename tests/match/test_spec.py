@@ -200,6 +200,7 @@ def test_a_style_is_that_of_the_engine() -> None:
         ({"player": "policy:default", "style": {"mean_los": 3}}, "mean_los.*did you mean mean_loss"),
         ({"player": "policy:default", "style": {"mean_loss": -3}}, "mean_loss must lie between"),
         ({"player": "playouts", "style": {"mean_loss": 3}}, "playouts does not take style"),
+        ({"player": "policy:default", "temperature": 1, "style": {"policy_temperature": 1}}, "are the same: give one"),
         ({"player": "default", "pass_policy": "free", "style": {"mean_loss": 3}}, "style needs pass_policy = engine"),
     ],
 )

@@ -249,6 +249,8 @@ class PlayerSpec(BaseModel):
         if self.pass_policy == "engine":
             if self.temperature and self.kind in VISITS:
                 raise ValueError(f"{self.player}: temperature needs another pass_policy than engine")
+            if self.temperature and "policy_temperature" in self.style:
+                raise ValueError(f"{self.player}: temperature and style.policy_temperature are the same: give one")
             return self
         for field in _ENGINE_ONLY:
             if getattr(self, field):
