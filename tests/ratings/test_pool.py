@@ -89,6 +89,13 @@ def test_players_that_pass_or_draw_in_another_way_are_other_players(tmp_path: Pa
     assert {"net (engine)", "net (drawn)"} <= set(Pool.of(matches_in(tmp_path)).players)
 
 
+def test_a_network_in_another_precision_is_another_player(tmp_path: Path) -> None:
+    for name, precision in (("old", {}), ("chosen", {"precision": None}), ("int8", {"precision": "int8"})):
+        players = {"net": {"player": "policy:x", **precision}}
+        write_match(tmp_path / name, series("net", "random", 3, 1), players=players)
+    assert Pool.of(matches_in(tmp_path)).players == ["net (chosen)", "net (int8)", "random"]
+
+
 def test_all_players_called_random_are_one(tmp_path: Path) -> None:
     spec, anchor = PlayerSpec.parse("random"), RunPlayers(64).parse("random")
     assert (spec, type(open_player(spec))) == (anchor, type(open_player(anchor)))

@@ -26,9 +26,9 @@ from tengen.sgf.main_line import Moves, read_record
 # Fields that make two players of one name different players; threads and time limits for commands do not.
 _STRENGTH = (
     "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "pass_policy",
-    "style",
+    "style", "precision",
 )  # fmt: skip
-_SINCE = {"pass_policy": "engine"}  # values of fields that older folders do not have
+_SINCE = {"pass_policy": "engine", "precision": "auto"}  # values of fields that older folders do not have
 
 RUN_MATCHES = "matches/rating-*/match.json"
 """The matches of a self-play run that count for ratings. Gates do not: their players meet no other player."""
