@@ -114,6 +114,17 @@ def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path
     assert logged(unbroken) == before
 
 
+def test_a_run_goes_on_without_the_file_of_its_start(tmp_path: Path) -> None:
+    """It keeps a copy."""
+    parent = write_parent(tmp_path / "parent.onnx")
+    config = small_config(parent, iterations=1)
+    made = run_policy_gradient(config, tmp_path / "run", progress=False)
+    expected = weights(made)
+    made.unlink()
+    parent.unlink()
+    assert weights(run_policy_gradient(config, tmp_path / "run", progress=False)) == expected
+
+
 def test_losses_that_a_policy_gradient_has_not_are_refused(parent: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"learn\.losses\.move2 = 0\.5: a policy gradient has the losses policy"):
         run_policy_gradient(small_config(parent, learn={"losses": {"move2": 0.5}}), tmp_path / "run", progress=False)

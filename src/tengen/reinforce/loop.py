@@ -88,7 +88,8 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
     files = PolicyGradientFolder(folder, config.name)
-    start = find_network(config.start)
+    # A run that has begun has its own copy, whatever has become of the start.
+    start = files.parent if files.parent.exists() else find_network(config.start)
     _check_parent(config, start)
     with files.lead():
         files.prepare(config, start)
