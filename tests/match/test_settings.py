@@ -84,7 +84,7 @@ def test_a_long_match_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert looks[-1] == Tally(666, 0, 334)
 
 
-@pytest.mark.parametrize("within", [3, 5, 10, 40])
+@pytest.mark.parametrize("within", [3, 5, 10, 40, 45])
 def test_games_enough_for_whatever_score(within: float) -> None:
     games = games_enough(within)
     assert max(reach(Tally(wins, 0, games - wins)) for wins in range(games + 1)) <= within / 100

@@ -277,10 +277,12 @@ class ScoreWatch:
 def games_enough(within: float) -> int:
     """Games after which the score of any pairing is known within so many percentage points, even without draws.
 
-    Slightly more than between equals: the interval of a share near one half is not centred on it.
+    Slightly more than between equals: the interval of a share near one half is not centred on it. Of very few games
+    that of a player that won all reaches farthest.
     """
     games = 2 * math.ceil(max(0.0, Z95**2 / (4 * (within / 100) ** 2) - Z95**2) / 2)
-    while any(wilson(share * games, games)[1] - share > within / 100 for share in np.linspace(0.3, 0.5, 41)):
+    shares = [0.0, *np.linspace(0.3, 0.5, 41)]
+    while any(wilson(share * games, games)[1] - share > within / 100 for share in shares):
         games += 2
     return games
 
