@@ -26,7 +26,7 @@ from tengen.web.players import PEOPLE
 from tengen.web.records import open_record
 from tengen.web.server import Site
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import GameSettings, Mode, first_game
 
 
 def test_accept_appears_with_the_count() -> None:
@@ -161,21 +161,52 @@ def test_a_kept_game_that_cannot_be_deleted_stays_in_the_list(tmp_path: Path, mo
 
     told: list[str] = []
     monkeypatch.setattr("tengen.web.open_dialog.ui.notify", lambda text, **_: told.append(text))
+    monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 0)
 
     async def scene(page: Page) -> None:
         page._tapped(40)
         (path,) = tmp_path.iterdir()
         page._open.open()
         (removal,) = [part for part in page._open._recent.descendants() if isinstance(part, ui.button)]
-        monkeypatch.setattr(Path, "unlink", refuse)
-        for _ in range(2):
-            send(removal, "click")
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", refuse)
+            for _ in range(2):
+                send(removal, "click")
         assert told == [f"{path.name}: Permission denied"] and not removal.is_deleted and path.exists()
-        monkeypatch.undo()
         send(removal, "click")
         assert removal.is_deleted and not path.exists()
 
     perform(scene, GameSettings(size=9, players=PEOPLE), library=GameLibrary(tmp_path))
+
+
+def test_a_double_tap_on_the_bin_deletes_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 1000)
+
+    async def scene(page: Page) -> None:
+        page._tapped(40)
+        (path,) = tmp_path.iterdir()
+        page._open.open()
+        (removal,) = [part for part in page._open._recent.descendants() if isinstance(part, ui.button)]
+        for _ in range(2):
+            send(removal, "click")
+        assert removal.text == "Delete?" and path.exists()
+        monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 0)
+        send(removal, "click")
+        assert removal.is_deleted and not path.exists()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), library=GameLibrary(tmp_path))
+
+
+@pytest.mark.parametrize(("visits", "chosen"), [(100, "auto"), (250, "visits-250")])
+def test_the_dialog_of_a_new_game_begins_with_the_opponent_of_the_command_line(visits: int, chosen: str) -> None:
+    """Without `--visits`, which is 100, it is the automatic level."""
+
+    async def scene(page: Page) -> None:
+        page._new_game.open()
+        assert [side.key for side in page._new_game.form.sides] == [chosen, *[f"visits-{visits}"] * 2]
+        assert element("level").value == chosen  # type: ignore[attr-defined]
+
+    perform(scene, first_game(9, visits), engines=FakeEngines(FakeEngine, "measured"))
 
 
 def test_the_end_of_a_game_offers_what_comes_next() -> None:

@@ -18,7 +18,7 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
-from tengen.web.players import PEOPLE, Player, facing
+from tengen.web.players import AUTO, DEFAULT_ENGINE, PEOPLE, Player, facing
 from tengen.web.settings import RULES, GameSettings, Mode, usual_komi
 
 MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
@@ -117,12 +117,15 @@ class NewGameDialog:
         self._on_start = on_start
         self._engines, self._opponents, self._first = engines, opponents, settings.opponent
         named = settings.size in SIZES
+        first = Side.of(settings.opponent)
+        # Who named no strength is offered the level that follows the results.
+        opponent = replace(first, key=AUTO) if first.key == DEFAULT_ENGINE.key else first
         self.form = Form(
             settings.mode,
             settings.size if named else 0,
             settings.size,
             settings.human,
-            tuple(Side.of(settings.opponent) for _side in range(3)),
+            (opponent, replace(first), replace(first)),
             settings.rules,
             settings.komi,
             settings.handicap,

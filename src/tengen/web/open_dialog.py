@@ -21,6 +21,8 @@ from tengen.web.library import GameLibrary, KeptGame
 MAX_SGF_BYTES = 2_000_000
 MAX_FIELD = 100_000  # characters that are sent as the text of a field
 MAX_GAMES_LISTED = 500
+READING_SECONDS = 0.7
+"""A second tap that comes sooner belongs to a double tap, of somebody who has not read the question yet."""
 # Files that are dropped on the page, and records that are pasted, go the way of a chosen file.
 TAKE_FILES = """
 <script>
@@ -58,6 +60,7 @@ class OpenDialog:
         library: GameLibrary | None,
     ) -> None:
         self._on_record, self._on_kept, self._library = on_record, on_kept, library
+        self._asked = 0.0
         # FastAPI remembers the last 4,096 routes by their functions. That of an upload has its handlers, and through
         # them every closed page would stay in memory.
         received = WeakMethod(self._received)
@@ -113,9 +116,12 @@ class OpenDialog:
             removal.props("flat dense no-caps size=sm").props["aria-label"] = _("Delete this game")
 
     def _remove(self, game: KeptGame, row: ui.element, button: ui.button) -> None:
-        """Delete a kept game at the second tap."""
+        """Delete a kept game at the second tap, unless it comes before the question can be read."""
         if not button.text:
             button.set_text(_("Delete?"))
+            self._asked = time.monotonic()
+            return
+        if time.monotonic() - self._asked < READING_SECONDS:
             return
         assert self._library is not None
         try:

@@ -63,12 +63,14 @@ class PlayerField:
         self.choices: Mapping[str, Player] = {}
         with ui.element("div").classes("tg-field") as self.element:
             ui.label(label).classes("tg-heading")
-            self._select = ui.select({}).bind_value(side, "key").classes("w-full")
+            # Without its option a select sets the bound value to None.
+            self._select = ui.select({side.key: ""}, value=side.key).bind_value(side, "key").classes("w-full")
             self._select.props(f"outlined dense options-dense data-testid={name}").props["aria-label"] = label
             self._about = ui.label().classes("tg-note")
             self._about.bind_text_from(side, "key", self._text)
             with ui.element("div").classes("tg-own").bind_visibility_from(side, "key", value=OWN):
-                self._network = ui.select({}, label=_("Network")).bind_value(side, "network")
+                self._network = ui.select({side.network: ""}, label=_("Network"), value=side.network)
+                self._network.bind_value(side, "network")
                 self._network.props(f"outlined dense options-dense data-testid={name}-network")
                 ui.number(label=_("Limit of a move"), min=0, max=MAX_VISITS).bind_value(side, "amount").props(
                     f"outlined dense data-testid={name}-amount"
