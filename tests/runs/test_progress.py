@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from rich import get_console
 from rich.console import Console, RenderableType
 
 from tengen.runs.progress import Eta, LiveDisplay, Timings, duration, new_bar, rate
@@ -23,14 +22,22 @@ def test_rates() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_narrow_window_cuts_the_description(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(get_console(), "width", width)
-    text = "step 1,234,567, 12,345 positions/s, loss 3.031, top-1 30.4%"
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = "step 1,234, loss 3.031, top-1 30.4%, 12,345 positions/s"
     bar, file = new_bar(), io.StringIO()
     bar.add_task(text, total=1.0, completed=0.448)
     Console(width=width, file=file).print(bar.get_renderable())
     (line,) = file.getvalue().splitlines()
     assert line.rstrip().endswith(" 44.8% 0:00:00 left -:--:--")
-    assert (text in line) == (width == 120) and line.startswith(text[:10])
+    assert (text in line) == (width == 120) and line.startswith(text[: {60: 15, 80: 36, 120: 0}[width]])
+
+
+def test_a_bar_is_no_part_of_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    with new_bar() as bar:
+        bar.add_task("work", total=1)
+        print("result")
+    captured = capsys.readouterr()
+    assert captured.out == "result\n" and captured.err.startswith("work")
 
 
 def test_the_time_left_follows_the_pace_of_this_process() -> None:

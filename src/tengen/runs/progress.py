@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
 
-from rich import get_console
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.text import Text
 
-_BAR = 20  # columns
+_WIDE = 100  # columns of a window with room for a long bar
 
 
 def new_bar(shown: bool = True) -> Progress:
-    """A bar with the description of a task, its share done, and the time spent and left."""
+    """A bar on standard error with the description of a task, its share done, and the time spent and left."""
 
+    console = Console(stderr=True)
+    bar = 20 if console.width >= _WIDE else 10
     figures = {"share": 6, "spent": 7, "left": 4, "remaining": 7}
     whole = {name: Column(no_wrap=True, width=width) for name, width in figures.items()}
     # In a narrow window the description is cut, not the figures.
-    room = get_console().width - _BAR - sum(figures.values()) - len(figures) - 1
+    room = console.width - bar - sum(figures.values()) - len(figures) - 1
     cut = Column(no_wrap=True, overflow="ellipsis", max_width=max(10, room))
     return Progress(
         TextColumn("{task.description}", table_column=cut),
-        BarColumn(bar_width=_BAR),
+        BarColumn(bar_width=bar),
         TextColumn("{task.percentage:>5.1f}%", table_column=whole["share"]),
         TimeElapsedColumn(table_column=whole["spent"]),
         TextColumn("left", table_column=whole["left"]),
         TimeRemainingColumn(table_column=whole["remaining"]),
+        console=console,
+        redirect_stdout=sys.stdout.isatty(),  # what goes into a file or a pipe stays there
         disable=not shown,
     )
 

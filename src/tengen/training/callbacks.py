@@ -275,9 +275,9 @@ class ProgressBar(Callback):
         judged = self._validation.last.get(self._judged)
         parts = [
             f"step {trainer.step:,}",
-            *([f"{self._log.rate:,.0f} positions/s"] if self._log.rate else []),
             *([f"loss {self._log.means[self._loss]:.3f}"] if self._log.means else []),
             *([f"{self._label} {judged.mean:.1%}"] if judged else []),
+            *([f"{self._log.rate:,.0f} positions/s"] if self._log.rate else []),  # cut in a narrow window
         ]
         self._bar.update(self._task, completed=trainer.done, description=", ".join(parts))
 

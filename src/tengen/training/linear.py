@@ -274,8 +274,8 @@ def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any])
 
 def _describe(state: _State, last: dict[str, float]) -> str:
     parts = [f"game {state.done:,}"]
-    if "rate" in last:
-        parts.append(f"{last['rate']:,.0f} positions/s")
     if "top1" in last:
         parts.append(f"top-1 {last['top1']:.1%}")
+    if "rate" in last:
+        parts.append(f"{last['rate']:,.0f} positions/s")
     return ", ".join(parts)
