@@ -174,7 +174,10 @@ def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys
     assert figures[0] == figures[1]
     assert figures[0]["positions"] == 60
     assert figures[0]["top1"]["low"] <= figures[0]["top1"]["mean"] <= figures[0]["top1"]["high"]
-    assert set(figures[0]["phases"]) == {"0-49"}
+    assert set(figures[0]["phases"]) == {"0-49"} and figures[0]["phases"]["0-49"]["positions"] == 60
+    for row in figures[0]["calibration"]:
+        assert 0 <= row["low"] <= row["won"] <= row["high"] <= 1
+    assert sum(row["positions"] for row in figures[0]["calibration"]) == 60
     assert main(["evaluate", "mine", str(store)]) == 0
     printed = capsys.readouterr()
     assert "by phase of the game" in printed.out and "new to it" not in printed.err

@@ -250,6 +250,9 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
     assert judged[0] == 60 > judged[1] > 0  # by itself on the games that it did not learn from
     assert main(["evaluate", path, str(store)]) == 0
     capsys.readouterr()
+    for option, value in (("--device", "cpu"), ("--precision", "f32")):  # of networks alone
+        assert main(["evaluate", path, str(store), option, value]) == 2
+        assert f"{option} {value} is for networks" in capsys.readouterr().err
     assert main(["train", str(recipe), "--set", "training.gamse=20"]) == 2
     assert "did you mean games?" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "none.playout"), str(store)]) == 2

@@ -21,6 +21,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
 from tengen.disk import json_text
+from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
@@ -73,6 +74,9 @@ def command(
         find_file(network, "uniform")
     games = Store.open(store)
     if is_playout(network):
+        for option, value in (("--device", device), ("--precision", precision)):
+            if value != "auto":
+                raise NetworkError(f"{option} {value} is for networks; {network} is a playout policy")
         card = read_playout_card(find_playout(network))
         name, judgement = _judge_playout(network, _Games.choose(games, card, split), batch, seed, every, positions)
         labels: dict[str, Estimate] = {}
@@ -205,8 +209,15 @@ def _as_json(name: str, judgement: PredictionResults, labels: dict[str, Estimate
         "positions": len(judgement),
         **figures(_not_negative(judgement.estimates())),
         **figures(_not_negative(labels)),
-        "phases": {phase: figures(_not_negative(part.estimates())) for phase, part in judgement.by_phase().items()},
-        "calibration": [{"predicted": chance, "won": won.mean} for chance, won in judgement.calibration()],
+        "phases": {
+            phase: {"positions": len(part), **figures(_not_negative(part.estimates()))}
+            for phase, part in judgement.by_phase().items()
+        },
+        "calibration": [
+            {"predicted": chance, "won": won.mean, "low": low, "high": high, "positions": won.count}
+            for chance, won in judgement.calibration()
+            for low, high in [won.interval(9)]
+        ],
     }
 
 
