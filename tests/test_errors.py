@@ -6,13 +6,15 @@ import re
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError, field_validator
+from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
 from tengen.errors import RecipeError, refused_value
 
 
 class Inner(BaseModel):
     number: int = 0
+    low: int = 0
+    high: int = 1
 
     @field_validator("number")
     @classmethod
@@ -22,6 +24,12 @@ class Inner(BaseModel):
         if number > 5:
             raise ValueError("too large")
         return number
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Inner:
+        if self.low > self.high:
+            raise ValueError("low must be below high")
+        return self
 
 
 class Outer(BaseModel):
@@ -37,6 +45,7 @@ class Outer(BaseModel):
         ({"inner": {"number": 6}}, r"inner\.number: too large \(found 6\)"),
         ({"inner": 5}, r"inner: Input should be keys with values, as in \{key: value\} \(found 5\)"),
         ({"table": [1]}, r"table: Input should be keys with values, as in \{key: value\} \(found \[1\]\)"),
+        ({"inner": {"low": 3, "high": 2}}, r"inner: low must be below high"),  # not the whole table, most of it right
         ({"table": "x" * 10_000}, r"table: .* \(found 'x{96}\.\.\.\)"),
     ],
 )

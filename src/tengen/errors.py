@@ -88,7 +88,8 @@ def refused_value(error: Mapping[str, Any], where: str = "") -> str:
     found = repr(error["input"])
     found = found if len(found) <= 100 else f"{found[:97]}..."
     is_named = isinstance(error.get("ctx", {}).get("error"), TengenError) or found in reason
-    is_whole = not error["loc"] and isinstance(error["input"], Mapping)  # of all settings, most of which are right
+    # Of a table of settings most are right.
+    is_whole = isinstance(error["input"], Mapping) and (not error["loc"] or error["type"] == "value_error")
     if not is_named and not is_whole and error["type"] != "json_invalid":
         reason = f"{reason} (found {found})"
     return f"{where}: {reason}" if where else reason

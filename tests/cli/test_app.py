@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import get_type_hints
 
 import pytest
+import yaml
 
 from tengen.cli import app
 from tengen.disk import DISK_FULL
@@ -107,6 +108,22 @@ def test_no_word_of_a_help_text_is_lost(
     for hint in get_type_hints(command, include_extras=True).values():
         for option in getattr(hint, "__metadata__", ()):
             assert re.sub(r"\s", "", option.help.replace("\\[", "[")) in shown
+
+
+def test_a_recipe_is_printed_for_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["recipes", "tiny", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert app.main(["recipes", "tiny"]) == 0
+    assert printed == yaml.safe_load(capsys.readouterr().out)
+
+
+def test_the_bars_of_statistics_can_be_printed_in_any_encoding(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1250"}  # has no bars
+    for args in (("import", GAMES, "--out", tmp_path / "s", "--no-ownership", "--quiet"), ("stats", tmp_path / "s")):
+        done = subprocess.run(
+            [sys.executable, "-m", "tengen", *map(str, args)], capture_output=True, env=environment, check=True
+        )
+    assert b"##" in done.stdout and b"\\u" not in done.stdout
 
 
 def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.CaptureFixture[str]) -> None:

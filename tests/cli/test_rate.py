@@ -92,6 +92,21 @@ def test_data_on_the_way_out_do_not_keep_the_files_from_being_written(
     assert ratings.exists() and (out / "report.html").exists()
 
 
+def test_a_table_on_the_way_out_is_read_by_a_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_match(tmp_path / "m", series("a", "b", 3, 1))
+    assert main(["rate", "m", "--csv", "-", "--json", "r.json"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["player"] for row in rows] == [
+        row["player"] for row in json.loads(Path("r.json").read_text())["sizes"][0]["players"]
+    ]
+    assert not Path("-").exists()
+    assert main(["rate", "m", "--csv", "-", "--json", "-"]) == 2
+    assert "give a file to one of them" in capsys.readouterr().err
+
+
 def test_games_that_are_named_twice_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     match = write_match(tmp_path / "all" / "m", series("a", "b", 3, 1))
     words = [str(match / "games"), str(match), str(tmp_path / "all"), str(match / "games" / "00000.sgf")]

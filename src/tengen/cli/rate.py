@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from tengen.disk import json_text
+from tengen.errors import RecipeError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +42,7 @@ def command(
         Path | None, typer.Option("--json", help="write all figures to this file; - prints them")
     ] = None,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="write the ratings to this file, one row a player")
+        Path | None, typer.Option("--csv", help="write the ratings to this file, one row a player; - prints them")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="folder for report.html, report.png and games.csv")] = None,
 ) -> None:
@@ -57,16 +59,22 @@ def command(
     pool = _read(folders, same or [])
     sizes = pool.sizes if size is None else [size]
     found = [standings(pool, one, _anchor(anchor, pool, one), first_move=first_move) for one in sizes]
-    is_data = json_file is not None and str(json_file) == "-"
+    printed = [name for name, file in (("--json", json_file), ("--csv", csv_file)) if str(file) == "-"]
+    if len(printed) > 1:
+        raise RecipeError("--json - and --csv - both print: give a file to one of them")
+    is_data = bool(printed)
     console = Console(stderr=is_data)
-    if is_data:
+    if printed == ["--json"]:
         print(_json(found, ensure_ascii=True))  # standard output may have any encoding
+    if printed == ["--csv"]:
+        _write_csv(sys.stdout, found, "\n")
     for one in [] if is_data else found:
         _print(one, console)
-    if json_file is not None and not is_data:
+    if json_file is not None and "--json" not in printed:
         json_file.write_text(_json(found) + "\n", encoding="utf-8", errors="backslashreplace")
-    if csv_file is not None:
-        _write_csv(csv_file, found)
+    if csv_file is not None and "--csv" not in printed:
+        with csv_file.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+            _write_csv(file, found)
     if report is not None:
         title = ", ".join(folder.resolve().name for folder in folders)
         console.print(f"report: {write_pool_report(pool, found, report, title)}", markup=False, soft_wrap=True)
@@ -77,7 +85,7 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
 
     Raises TengenError for one that holds no games.
     """
-    from tengen.errors import RecipeError, SgfError
+    from tengen.errors import SgfError
     from tengen.ratings.pool import Pool, matches_in, records_beside, sgf_games
 
     game_sets: list[GameSet] = []
@@ -117,8 +125,6 @@ def _same(pair: str, players: Collection[str]) -> tuple[str, str]:
 
     NAME is a player; where there is a choice OTHER is one too, or NAME is the longest.
     """
-    from tengen.errors import RecipeError
-
     splits = [(pair[:i].strip(), pair[i + 1 :].strip()) for i, letter in enumerate(pair) if letter == "="]
     splits = [(name, other) for name, other in splits if other]
     if not splits:
@@ -128,8 +134,6 @@ def _same(pair: str, players: Collection[str]) -> tuple[str, str]:
 
 def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:
     """The anchor on boards of this size: none where it played on others alone."""
-    from tengen.errors import RecipeError
-
     if anchor is None or anchor in pool.at(size).players:
         return anchor
     if anchor in pool.players:
@@ -141,12 +145,11 @@ def _json(found: Sequence[Standings], *, ensure_ascii: bool = False) -> str:
     return json_text({"sizes": [one.as_dict() for one in found]}, indent=1, ensure_ascii=ensure_ascii)
 
 
-def _write_csv(path: Path, found: Sequence[Standings]) -> None:
+def _write_csv(file: TextIO, found: Sequence[Standings], end: str = "\r\n") -> None:
     rows = [{"size": one.size, "anchor": one.ratings.anchor, **row} for one in found for row in one.rows()]
-    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    writer = csv.DictWriter(file, list(rows[0]), lineterminator=end)
+    writer.writeheader()
+    writer.writerows(rows)
 
 
 def _print(one: Standings, console: Console) -> None:

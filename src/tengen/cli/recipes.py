@@ -16,6 +16,7 @@ from tengen.recipes.loader import (
     network_cost,
     network_fields,
     read_recipe,
+    recipe_fields,
     recipe_names,
     recipe_text,
 )
@@ -34,7 +35,7 @@ def command(
     Sizes need the extra [train]. A multiply-accumulate (MAC) counts convolutions and linear layers of one position.
     """
     if name is not None:
-        print(recipe_text(name), end="")
+        print(json_text(recipe_fields(name), indent=1) if as_json else recipe_text(name).rstrip("\n"))
         return
     rows = [row for name in recipe_names() if (row := about(name))["paper"] or not published]
     if as_json:

@@ -56,22 +56,26 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
     sizes = {f"{size}x{size}": n for size, n in sorted(stats.sizes.items())}
     komi = {"unknown" if value is None else f"{value:g}": n for value, n in stats.komi.most_common()}
     ranks = {rank or "unknown": stats.ranks[rank] for rank in sorted(stats.ranks, key=rank_strength, reverse=True)}
+    bars = ("█", "▏") if console.encoding.startswith("utf") else ("#", "")
     tables = (
-        _table("board", sizes),
-        _table("rules", dict(stats.rules.most_common())),
-        _table("komi", komi),
-        _table("handicap", dict(sorted(stats.handicaps.items()))),
-        _table("winner", dict(stats.winners.most_common())),
-        _table("ending", dict(stats.endings.most_common())),
-        _table("players' ranks", ranks),
-        _table("year", dict(sorted(stats.years.items()))),
-        _table("moves", lengths),
+        _table("board", sizes, bars),
+        _table("rules", dict(stats.rules.most_common()), bars),
+        _table("komi", komi, bars),
+        _table("handicap", dict(sorted(stats.handicaps.items())), bars),
+        _table("winner", dict(stats.winners.most_common()), bars),
+        _table("ending", dict(stats.endings.most_common()), bars),
+        _table("players' ranks", ranks, bars),
+        _table("year", dict(sorted(stats.years.items())), bars),
+        _table("moves", lengths, bars),
     )
     console.print(Columns([table for table in tables if table.row_count], padding=(1, 3)))
 
 
-def _table(title: str, counts: Mapping[Any, int]) -> Table:
-    """A table with a bar for each row. The rarest values are combined where there are many."""
+def _table(title: str, counts: Mapping[Any, int], bars: tuple[str, str]) -> Table:
+    """A table with a bar for each row, of the first of `bars`, or the second where it would be too short.
+
+    The rarest values are combined where there are many.
+    """
     rows = [(str(name), count) for name, count in counts.items()]
     if len(rows) > _MAX_ROWS:
         smallest = sorted(count for _, count in rows)[-_MAX_ROWS + 1]
@@ -82,7 +86,7 @@ def _table(title: str, counts: Mapping[Any, int]) -> Table:
     for justify, style in (("right", ""), ("left", "cyan"), ("right", ""), ("right", "dim")):
         table.add_column(justify=justify, style=style, no_wrap=True)  # type: ignore[arg-type]
     for name, count in rows:
-        bar = "█" * round(_BAR * count / largest) or "▏"
+        bar = bars[0] * round(_BAR * count / largest) or bars[1]
         table.add_row(escape(name), f"{bar:<{_BAR}}", f"{count:,}", f"{100 * count / total:.1f}%")
     return table
 

@@ -35,6 +35,11 @@ def recipe_text(name_or_path: str) -> str:
     return _find(name_or_path).read_text(encoding="utf-8")
 
 
+def recipe_fields(name_or_path: str) -> dict[str, Any]:
+    """The fields of a recipe, with those of the one that it is like. Raises RecipeError for an unknown one."""
+    return read_recipe(_find(name_or_path))
+
+
 def recipe_kind(name_or_path: str, *kinds: str) -> str:
     """The kind of a recipe, one of KINDS: `supervised` unless it names another.
 
