@@ -126,6 +126,28 @@ def test_the_bars_of_statistics_can_be_printed_in_any_encoding(tmp_path: Path) -
     assert b"##" in done.stdout and b"\\u" not in done.stdout
 
 
+@pytest.mark.parametrize("args", [("nets",), ("recipes", "tiny")], ids=["a table", "text"])
+def test_a_reader_that_ends_early_is_no_error(args: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "tengen", *args], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_home_that_cannot_be_written_is_no_news_of_a_command(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "tengen", "review", "missing.sgf"],
+        env={**os.environ, "MPLCONFIGDIR": str(tmp_path / "file" / "folder")},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 2 and "missing.sgf" in one_line(done.stderr)
+
+
 def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["recipes", "--help"]) == 0
     assert "[train]" in capsys.readouterr().out

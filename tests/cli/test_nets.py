@@ -81,6 +81,14 @@ def test_brackets_on_a_card_are_printed(
     assert "mine[red]" in out and "[fox] and [/tygem]" in out
 
 
+def test_what_a_card_does_not_tell_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    card = read_card(find_network("zero-7x7")).model_copy(update={"hours": 0.0, "hardware": ""})
+    relabel(find_network("zero-7x7"), tmp_path / "other.onnx", card.metadata())
+    assert main(["nets", str(tmp_path / "other.onnx")]) == 0
+    out = capsys.readouterr().out
+    assert "hours" not in out and "hardware" not in out and "board sizes" in out
+
+
 def test_a_network_that_was_added_is_removed(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nets", "add", OURS, "--name", "mine"]) == 0
     int8_path(user / "mine.onnx").write_bytes(b"")
@@ -157,6 +165,7 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
         (["zero-9x9", "--komi", "5.5"], "--komi 5.5 is for --raw POSITION alone"),
         (["--size", "9"], "--size 9 is for --raw POSITION alone"),
         (["zero-9x9", "--symmetry", "77"], "--symmetry 77 is for --raw POSITION alone"),
+        (["zero-9x9", "--optimism", "0.5"], "--optimism 0.5 is for --raw POSITION alone"),
         (["zero-9x9", "--raw", "D4 D4", "--size", "9"], "D4"),
         (["zero-9x9", "--raw", "W D4", "--size", "9"], "it is the turn of B after 0 moves"),
         (["linear", "--raw", "D4"], "no network 'linear'"),

@@ -129,6 +129,7 @@ def test_a_reduced_study_lies_elsewhere_and_says_so(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    assert study(path, "--quick", "--scale", "0.5", "--only", "net-1") == 2
     assert study(path, "--quick", "--only", "net-1") == 0
     folder = tmp_path / "runs" / "studies" / "small-study-x0.2"
     assert "Reduced" in (folder / "small-study.md").read_text()

@@ -11,6 +11,7 @@ import errno
 import functools
 import importlib
 import io
+import logging
 import os
 import re
 import sys
@@ -75,12 +76,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def guarded(work: Callable[[], int], *, debug: bool) -> int:
     """Do the work of a program and return its exit status, as `main`; with `debug` an error prints its traceback."""
     _open_output()
+    # It complains of a home that cannot be written, and goes on without.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         status = work()
         sys.stdout.flush()
     except BrokenPipeError:
         _silence_stdout()
         return 0
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # by Rich
+            return 0
+        raise
     except KeyboardInterrupt as interruption:
         return EXIT_TERMINATED if isinstance(interruption, Terminated) else EXIT_INTERRUPTED
     except Exception as error:

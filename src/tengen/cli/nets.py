@@ -60,8 +60,13 @@ def command(
     ] = None,
     symmetry: Annotated[str, typer.Option(help="With --raw: how the network sees the board, 0 to 7 or all.")] = "0",
     optimism: Annotated[
-        float, typer.Option(min=0, max=1, help="With --raw: share of the optimistic policy of KataGo's networks.")
-    ] = RAW_OPTIMISM,
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help=f"With --raw: share of the optimistic policy of KataGo's networks; {RAW_OPTIMISM} unless given.",
+        ),
+    ] = None,
     size: Annotated[
         int | None,
         typer.Option(help="With --raw and moves: the board size; 19 unless given."),
@@ -82,9 +87,16 @@ def command(
     if raw is not None:
         if name is None:
             raise NetworkError("--raw needs a network: tengen nets NAME --raw POSITION")
-        _print_raw(name, _position(raw, size, rules, komi), symmetry, optimism, as_json)
+        share = RAW_OPTIMISM if optimism is None else optimism
+        _print_raw(name, _position(raw, size, rules, komi), symmetry, share, as_json)
         return
-    asked = {"size": size, "rules": rules, "komi": komi, "symmetry": symmetry if symmetry != "0" else None}
+    asked = {
+        "size": size,
+        "rules": rules,
+        "komi": komi,
+        "symmetry": symmetry if symmetry != "0" else None,
+        "optimism": optimism,
+    }
     for option, given in asked.items():
         if given not in (None, ""):
             raise NetworkError(f"--{option} {given} is for --raw POSITION alone")
@@ -292,7 +304,8 @@ def _print_card(card: Card) -> None:
     table.add_column(style="bold")
     table.add_column()
     for field, text in card.texts().items():
-        table.add_row(field.replace("_", " "), escape(text))
+        if getattr(card, field):  # what the network of another program does not tell is empty
+            table.add_row(field.replace("_", " "), escape(text))
     for metric, value in card.metrics.items():
         if isinstance(value, dict):
             text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())

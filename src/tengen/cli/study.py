@@ -50,6 +50,8 @@ def command(
         return
     if report and (only or hours is not None):
         raise RecipeError("--report runs nothing: leave out --only and --hours")
+    if quick and scale is not None:
+        raise RecipeError(f"--quick and --scale {scale:g} both say how long the steps are: give one of them")
     made = load_study(study).with_settings(settings or [], only or [])
     share = scale if scale is not None else made.quick if quick else 1.0
     folder = StudyFolder(out, made, share) if out else StudyFolder.at(RUNS / made.name, made, share)
