@@ -82,6 +82,9 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
     assert done.stderr == f"error: port {port} is in use: stop the other program or choose another with --port\n"
 
 
+MISSING_DEVICE = "coreml" if sys.platform == "win32" else "directml"
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [
@@ -92,6 +95,7 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
         (("--net", "none", "--language", "xx"), "no language 'xx'; choose en-US, zh-CN, ja, ko-KR"),
         (("--net", "none", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
         (("--net", "none", "--port", "99999"), "--port"),
+        (("--device", MISSING_DEVICE), f"device {MISSING_DEVICE}"),
         (("--net", "none", "--program", "mine=no-such-program --gtp"), "program 'mine': there is no program"),
     ],
 )

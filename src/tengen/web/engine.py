@@ -14,6 +14,7 @@ from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult, Styl
 from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
 from tengen.errors import NetworkError, unknown_name
+from tengen.evaluators.devices import check_device
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
@@ -162,13 +163,14 @@ class EngineThread:
 class Engines:
     """Call it to make an engine. All engines share their networks, which are loaded when they are first used.
 
-    Raises NetworkError at once for a missing file or one that is not a network. Names that come from a page are looked
-    up among the installed networks only.
+    Raises NetworkError at once for a missing file, one that is not a network, and a device that this machine lacks.
+    Names that come from a page are looked up among the installed networks only.
     """
 
     def __init__(
         self, network: str, device: Device = "auto", programs: Mapping[str, ProgramSettings] = MappingProxyType({})
     ) -> None:
+        check_device(device)
         self.programs = programs
         self._device = device
         self._network = "" if network in NO_NETWORK else read_card(find_network(network)).name
