@@ -74,7 +74,10 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
     words = ["train", str(recipe), str(tmp_path), "--out", str(run), "--set", "training.steps=4", "--quiet"]
     assert main([*words, "--player", "BOB"]) == 0
     store = Store.open(run / "games")
-    assert [record.player for record in store] == 3 * [1, 0] and "filtered out 3" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert [record.player for record in store] == 3 * [1, 0] and "filtered out 3" in printed.out
+    assert f"network: {run / 'nets' / 'mine.onnx'}\n" in printed.err, "in one line, to copy it"
+    assert f"run {run}: family residual, " in printed.err
     assert (run / "nets" / "mine.onnx").is_file()
     assert main([*words, "--player", "BOB"]) == 0
     assert "filtered out" not in capsys.readouterr().out, "the games are not imported again"

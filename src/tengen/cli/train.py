@@ -91,10 +91,11 @@ def command(
 def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str, quiet: bool) -> None:
     from tengen.data.store import Store
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, soft_wrap=True)  # a path in two lines cannot be copied
 
     def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
-        console.print(f"run {folder}: {config}", markup=False)
+        settings = ", ".join(f"{name} {value}" for name, value in config.model_dump().items())
+        console.print(f"run {folder}: {settings}", markup=False)
         console.print(f"{len(Store.open(Path(run.data.store))):,} games of {run.data.store}", markup=False)
         if derived := config.derived():
             console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
@@ -171,4 +172,5 @@ def _train_linear(run: LinearRun, folder: Path, quiet: bool) -> None:
 
     with report_interruption(folder):
         path = train_linear(run, folder, show_progress=not quiet)
-    Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}", markup=False)
+    used = f"weights: {path}\nuse them as the playout policy linear:{path}"
+    Console(stderr=True).print(used, markup=False, soft_wrap=True)

@@ -32,7 +32,7 @@ class Limits:
             if value is not None and (value < 1 or value % 1 != 0):
                 raise RecipeError(f"{name} must be a whole number, 1 or more, not {value}")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
-            raise RecipeError(f"seconds must be 0 or more, not {self.seconds}")
+            raise RecipeError(f"seconds must be a finite number, 0 or more, not {self.seconds}")
 
     def budget(self, size: int, move_number: int) -> Budget:
         """The same limits for one position, with the clock converted to seconds."""
