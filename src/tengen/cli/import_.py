@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from tengen.data.importer import ImportOptions, ImportProgress, import_games
 from tengen.data.record import ENDINGS
 from tengen.data.rows import Filters, RowOptions
 from tengen.data.sources import ImportLimits
 from tengen.rules import Rules
+from tengen.runs.progress import new_bar
 
 _DAY = ["%Y-%m-%d"]
 
@@ -95,7 +94,7 @@ def command(
 def import_with_bar(paths: Sequence[str], out: Path, options: ImportOptions, quiet: bool) -> None:
     """Import the games, with a progress bar unless `quiet`, and print the report."""
     try:
-        with _Bar(Console(stderr=True), quiet) as bar:
+        with _Bar(quiet) as bar:
             report = import_games(paths, out, options, bar.show)
     except KeyboardInterrupt:
         print("stopped; no store was written: run the command again", file=sys.stderr)
@@ -107,19 +106,9 @@ def import_with_bar(paths: Sequence[str], out: Path, options: ImportOptions, qui
 class _Bar:
     """A progress bar with games per second and the remaining time."""
 
-    def __init__(self, console: Console, quiet: bool) -> None:
-        self._progress = Progress(
-            TextColumn("importing"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[games]:,} games, {task.fields[kept]:,} kept, {task.fields[rate]:,.0f}/s"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=console,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._progress.add_task("import", total=None, games=0, kept=0, rate=0.0)
+    def __init__(self, quiet: bool) -> None:
+        self._progress = new_bar(not quiet and sys.stderr.isatty())
+        self._task = self._progress.add_task("importing", total=None)
 
     def __enter__(self) -> _Bar:
         self._progress.start()
@@ -132,11 +121,5 @@ class _Bar:
         """Show the progress of the import."""
         elapsed = self._progress.tasks[0].elapsed or 0.0
         rate = state.games / elapsed if elapsed else 0.0
-        self._progress.update(
-            self._task,
-            total=state.total_bytes,
-            completed=state.read_bytes,
-            games=state.games,
-            kept=state.kept,
-            rate=rate,
-        )
+        counted = f"{state.games:,} games, {state.kept:,} kept, {rate:,.0f}/s"
+        self._progress.update(self._task, total=state.total_bytes, completed=state.read_bytes, description=counted)
