@@ -94,6 +94,16 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
         assert main(wrong) == 2 and message in capsys.readouterr().err
 
 
+def test_games_of_which_none_is_kept_leave_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch", reason="training needs the extra [train]")
+    (tmp_path / "short.sgf").write_text("(;SZ[9];B[aa])")
+    (tmp_path / "before").mkdir()
+    for name in ("new", "before"):
+        assert main(["train", "tiny", str(tmp_path / "short.sgf"), "--out", str(tmp_path / name)]) == 2
+        assert "no game was kept" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"short.sgf", "before"}
+
+
 def test_games_of_a_run_that_has_not_begun_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One game is too few, and the run on a store of its own is not the one of the games."""
     import yaml

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -164,7 +165,14 @@ def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bo
     elif begun:
         raise RecipeError(f"{store.parent} holds a run on a store of games: leave out GAMES, or give --out")
     options = ImportOptions(RowOptions(Filters(players=tuple(players))), overwrite=store.exists())
-    import_with_bar(games, store, options, quiet)
+    is_new = not store.parent.exists()
+    try:
+        import_with_bar(games, store, options, quiet)
+    except BaseException:
+        if is_new:
+            with suppress(OSError):  # it holds something
+                store.parent.rmdir()
+        raise
 
 
 def _train_linear(run: LinearRun, folder: Path, quiet: bool) -> None:
