@@ -47,10 +47,11 @@ class Gate(Checksum):
 
     def __init__(self) -> None:
         super().__init__()
-        self.opened = threading.Event()
+        self.reached, self.opened = threading.Event(), threading.Event()
         self.seen: list[tuple[int, int]] = []  # rows, board size
 
     def infer(self, batch: InputBatch) -> Evaluation:
+        self.reached.set()
         assert self.opened.wait(20)
         self.seen.append((len(batch), int(batch.sizes[0])))
         return super().infer(batch)
@@ -69,7 +70,8 @@ def test_each_search_finds_what_it_finds_alone_in_any_order(order: int, tree_thr
 def test_positions_share_batches_and_higher_ones_come_first_with_half_of_the_time() -> None:
     gate = Gate()
     with SearchQueue(gate, batch=4, at_once=8) as queue:
-        first = queue.start(Game(5), FEW)  # its first batch waits at the gate
+        first = queue.start(Game(5), FEW)
+        assert gate.reached.wait(20)  # its first batch, so that the next one has all others to choose from
         low = [queue.start(Game(5, komi=i), FEW) for i in range(2)]
         high = [queue.start(Game(7, komi=i), FEW, priority=2.5) for i in range(3)]
         assert first.poll() is None or first.poll().visits == 0  # type: ignore[union-attr]

@@ -391,7 +391,7 @@ def test_standardized_filters_keep_their_norm_where_a_fresh_layer_is_scaled_down
     spreads: list[float] = []
     filters = head.weight.clone()
     scale_down(network, ["value.local"], batch)
-    head.register_forward_hook(lambda _layer, _inputs, output: spreads.append(float(output.std())))
+    head.register_forward_hook(lambda _layer, _inputs, output: spreads.append(float(output.detach().std())))
     network(batch.planes, batch.scalars, batch.mask)
     assert torch.equal(head.weight, filters) and spreads == pytest.approx([1.0], rel=1e-3)
 

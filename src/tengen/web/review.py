@@ -26,7 +26,7 @@ class ReviewPanel:
         with ui.element("div").classes("tg-card").props("data-testid=review-result") as self._card:
             with ui.element("div").classes("tg-row"):
                 ui.label(_("Review")).classes("tg-heading tg-grow")
-                ui.label(_("M, Shift+M: next, previous mistake")).classes("tg-note tg-keys")
+                ui.label(_("M, Shift+M: next, previous mistake")).classes("tg-note tg-key-hint")
             self._players = ui.element("div").classes("tg-review")
         self._card.set_visibility(False)
 
