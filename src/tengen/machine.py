@@ -5,6 +5,7 @@ What only Windows or macOS do was written from their documentation, and its test
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import multiprocessing
 import os
@@ -34,6 +35,7 @@ Device = Literal[
 Runtime on the CPU; torch: PyTorch on its GPU, or on the CPU without one; uniform: nothing, equal probabilities."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
+_EXIT_SECONDS = 10.0  # for a batch and a callback at the end of the program
 _CGROUP = Path("/sys/fs/cgroup")  # of the container, on Linux with cgroups of version 2
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
 
@@ -160,6 +162,33 @@ def when_parent_ends(action: Callable[[], None]) -> None:
         action()
 
     threading.Thread(target=watch, name="tengen-parent", daemon=True).start()
+
+
+def start_background(work: Callable[[], None], stop: Callable[[], None], name: str) -> threading.Thread:
+    """Start a daemon thread that `stop` ends soon, which is called when the program ends too.
+
+    Python ends a daemon thread that comes back from native code then, and the native core aborts the program. A thread
+    that takes longer than ten seconds to end is left alone.
+    """
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            atexit.unregister(end)
+
+    def end() -> None:
+        stop()
+        thread.join(_EXIT_SECONDS)
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    atexit.register(end)
+    try:
+        thread.start()
+    except BaseException:  # the system may refuse to start one
+        atexit.unregister(end)
+        raise
+    return thread
 
 
 def signal_self(number: signal.Signals) -> None:

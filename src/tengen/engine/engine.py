@@ -19,7 +19,7 @@ from tengen.engine.mistakes import weaker_move
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
-from tengen.engine.queue import Progress, SearchTask, start_background
+from tengen.engine.queue import Progress, SearchTask
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style, varied_move
@@ -28,7 +28,7 @@ from tengen.evaluators.evaluation import Evaluation, Floats
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.evaluators.load import Symmetry, load_evaluator
 from tengen.game import BLACK, Game
-from tengen.machine import Device, core_count
+from tengen.machine import Device, core_count, start_background
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import math
 import threading
@@ -20,14 +19,13 @@ from tengen.engine.search import MoveRestriction, TreeSearch, new_inputs
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
-from tengen.machine import core_count
+from tengen.machine import core_count, start_background
 
 Progress = Callable[[SearchResult], None]
 
 MAX_STEPS = 1 << 30
 PV_LENGTH = 20
 _CORES_PER_TREE_THREAD = 4  # of a CPU that evaluates too
-_EXIT_SECONDS = 10.0  # for a batch and a callback; a thread that takes longer is left alone
 
 
 class SearchTask:
@@ -502,32 +500,6 @@ class _Flight:
     ends: Sequence[int]
     result: Future[Evaluation] | None  # None where no position waits
     began: float
-
-
-def start_background(work: Callable[[], None], stop: Callable[[], None], name: str) -> threading.Thread:
-    """Start a daemon thread that `stop` ends soon, which is called when the program ends too.
-
-    Python ends a daemon thread that comes back from native code then, and the native core aborts the program.
-    """
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            atexit.unregister(end)
-
-    def end() -> None:
-        stop()
-        thread.join(_EXIT_SECONDS)
-
-    thread = threading.Thread(target=run, name=name, daemon=True)
-    atexit.register(end)
-    try:
-        thread.start()
-    except BaseException:  # the system may refuse to start one
-        atexit.unregister(end)
-        raise
-    return thread
 
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:

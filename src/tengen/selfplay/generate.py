@@ -14,10 +14,9 @@ import numpy as np
 
 from tengen import _native
 from tengen.data.record import GameRecord, game_hash
-from tengen.engine.queue import start_background
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
-from tengen.machine import core_count
+from tengen.machine import core_count, start_background
 from tengen.selfplay.config import MIN_TREE, SelfPlayConfig
 from tengen.selfplay.plan import GamePlan
 
