@@ -47,8 +47,7 @@ def test_nets_add_installs_a_network_of_katago(
     assert "converted from tiny.v2.bin" in capsys.readouterr().out
 
 
-def test_the_cost_of_int8_files_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+def test_the_cost_of_int8_files_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     cost = read_card(int8_path(find_network("zero-9x9"))).metrics["int8"]
     assert cost["fine"] and cost["top1_loss"] < 0.005 and cost["winrate_error"] < 0.01
     assert main(["nets"]) == 0

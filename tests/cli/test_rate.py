@@ -20,11 +20,6 @@ DATA = Path(__file__).parents[1] / "data"
 GNU = "GNU Go level 10"
 
 
-@pytest.fixture(autouse=True)
-def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
-
-
 def write_run(folder: Path) -> Path:
     """A run of 5x5 whose first network meets random and GNU Go, and whose second meets the first."""
     for name, outcomes, rules in (

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
+from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
@@ -132,7 +133,7 @@ def _print_machine(machine: Machine, console: Console) -> None:
 def _show(console: Console, title: str, table: Table) -> None:
     """The title on a line of its own: a table would break it at its width."""
     console.print(Text(title, "bold"))
-    console.print(table)
+    print_table(table, console)
     console.print()
 
 

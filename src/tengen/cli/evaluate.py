@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.cli.nets import find_file
+from tengen.cli.tables import print_table
 from tengen.data.label_sampler import labels_to_judge_by
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
@@ -233,7 +234,7 @@ def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate])
         figures.add_column("95% interval", justify="right")
         for key, estimate in _not_negative(estimates).items():
             figures.add_row(_NAMES[key], *_shown(key, estimate))
-        console.print(figures)
+        print_table(figures, console)
     phases = Table(title="by phase of the game", title_justify="left")
     for heading in ("moves played", "positions", "top-1", "top-5", "winner predicted"):
         phases.add_column(heading, justify="left" if heading == "moves played" else "right")
@@ -241,7 +242,7 @@ def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate])
         found = _not_negative(part.estimates())
         shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
         phases.add_row(phase, f"{len(part):,}", *shares)
-    console.print(phases)
+    print_table(phases, console)
     if not judgement.calibration():  # it has no value
         return
     calibration = Table(title="calibration of the value", title_justify="left")
@@ -249,7 +250,7 @@ def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate])
         calibration.add_column(heading, justify="right")
     for chance, won in judgement.calibration():
         calibration.add_row(f"{chance:.1%}", *_shown("won", won), f"{won.count:,}")
-    console.print(calibration)
+    print_table(calibration, console)
 
 
 def _not_negative(estimates: dict[str, Estimate]) -> dict[str, Estimate]:

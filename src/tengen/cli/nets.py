@@ -16,6 +16,7 @@ from rich.table import Table
 
 from tengen.checksums import check_seal
 from tengen.cli.board_sizes import warn_of_boards
+from tengen.cli.tables import print_table
 from tengen.coords import check_size
 from tengen.disk import json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
@@ -275,9 +276,7 @@ def _print_list(cards: list[Card], default: str) -> None:
             f"{int8['speed']:g} x" if (int8 := card.metrics.get("int8")) else "",
         )
     console = Console()
-    # Names are whole in a narrow window, too, and in a pipe: other commands take them.
-    console.width = max(console.width, Console(width=1000).measure(table).maximum)
-    console.print(table)
+    print_table(table, console, whole=True)
     if by_size := default_by_size():
         sizes = ", ".join(f"{path.stem} on {size}x{size}" for size, path in by_size.items())
         console.print(

@@ -155,17 +155,19 @@ def _write_csv(file: TextIO, found: Sequence[Standings], end: str = "\r\n") -> N
 def _print(one: Standings, console: Console) -> None:
     from rich.markup import escape
 
+    from tengen.cli.tables import print_table
+
     console.print(f"\n[bold]{one.size}x{one.size}[/bold]  {one.games:,} games; {escape(one.ratings.anchor)} is 0")
-    console.print(_ratings(one))
+    print_table(_ratings(one), console)
     if (advantage := one.ratings.first_move) is not None:
         black = f"Black made {one.black.score:.1%} of the points"
-        console.print(f"Black's first move is worth {advantage} Elo; {black}\n", highlight=False)
+        console.print(f"Black's first move is worth {advantage} Elo; {black}\n", highlight=False, soft_wrap=True)
     if len(one.pairs) <= _MAX_PAIRS:
-        console.print(_pairs(one))
+        print_table(_pairs(one), console)
     else:
         console.print(f"{len(one.pairs)} pairings: --json and --report list them")
     for warning in one.warnings:
-        console.print(f"[yellow]note:[/yellow] {escape(warning)}", highlight=False)
+        console.print(f"[yellow]note:[/yellow] {escape(warning)}", highlight=False, soft_wrap=True)
 
 
 def _ratings(one: Standings) -> Table:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.recipes.loader import (
     FOLDER,
@@ -21,7 +22,7 @@ from tengen.recipes.loader import (
     recipe_text,
 )
 
-_WIDE = 180  # columns, of the table with papers
+_WIDE = 180  # columns, of the table with papers in a window
 
 
 def command(
@@ -42,7 +43,7 @@ def command(
         print(json_text(rows, indent=1))
         return
     console = Console()
-    wide = Console(width=_WIDE) if not console.is_terminal or console.width >= _WIDE else None
+    wide = not console.is_terminal or console.width >= _WIDE
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("name", "kind", "network", "params", "MMAC", "hours", *(["paper"] if wide else [])):
         table.add_column(heading, justify="right" if heading in ("params", "MMAC", "hours") else "left", no_wrap=True)
@@ -56,7 +57,7 @@ def command(
             "" if row["hours"] is None else f"{row['hours']:g}",
             *([row["paper"] or ""] if wide else []),
         )
-    (wide or console).print(table)
+    print_table(table, console)
 
 
 def about(name: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, TypeAlias
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, TaskID
 from rich.table import Table
@@ -22,6 +21,7 @@ from rich.table import Table
 from tengen.cli.board_sizes import boards_warning
 from tengen.cli.interruption import report_interruption
 from tengen.cli.nets import find_file
+from tengen.cli.tables import print_table
 from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.disk import DISK_FULL, write_whole
 from tengen.engine.queue import SearchQueue
@@ -117,7 +117,7 @@ def _keep(out: Path, name: str, result: Review, quiet: bool) -> bool:
         print(f"{name}: {(error.strerror or str(error)).lower()}: {error.filename}", file=sys.stderr)
         return False
     if not quiet:
-        Console().print(table)
+        print_table(table)
     print(f"{name}: {', '.join(str(_path(out, name, form)) for form in files)}")
     return True
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
+from tengen.cli.tables import print_table
 from tengen.errors import RecipeError
 from tengen.runs.interruption import interrupt_after, sigterm_interrupts
 from tengen.studies.runner import StudyFolder, run_study
@@ -85,4 +85,4 @@ def _list() -> None:
         folder = StudyFolder(RUNS / name, study)
         done = sum(folder.state(step) == "done" for step in study.steps)
         table.add_row(name, study.paper, f"{study.hours:g}", f"{done} of {len(study.steps)}")
-    Console().print(table)
+    print_table(table)
