@@ -161,6 +161,15 @@ def test_a_game_of_a_collection_that_opens_is_described() -> None:
     assert describe(b"(;SZ[9:13]PB[Ann])")[0] == "Not readable"
 
 
+@pytest.mark.parametrize(
+    ("setup", "handicap"), [(b"AB[dd][pd][dp][pp]", 4), (b"AB[dd][pd][dp][pp]AW[jj]", 0), (b"AB[ee][pp]", 0), (b"", 0)]
+)
+def test_the_next_game_after_a_record_has_its_handicap(setup: bytes, handicap: int) -> None:
+    session, _ = open_record(b"(;SZ[19]KM[0.5]" + setup + b";W[qf])")
+    again = GameSession(session.settings)
+    assert again.settings.handicap == handicap and again.view().stones.count("X") == handicap
+
+
 @pytest.mark.parametrize("handicap", [3, 5])
 @pytest.mark.parametrize("fixed", [True, False])
 def test_handicap_stones_without_points_are_placed_or_left_out(fixed: bool, handicap: int) -> None:

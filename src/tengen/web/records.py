@@ -36,7 +36,7 @@ def open_record(data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, 
         limits = {"nodes": len(tree), "limit": MAX_NODES}
         raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
     try:
-        settings = GameSettings(tree.size, tree.rules, tree.komi, players=PEOPLE)
+        settings = GameSettings(tree.size, tree.rules, tree.komi, _usual_handicap(tree), PEOPLE)
     except TengenError as error:
         raise SgfError(str(error)) from error
     problems = [*tree.problems, *notes, *tree.check_moves()]
@@ -72,6 +72,15 @@ def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
         return []
     tree.root.setup = {}
     return [_("the record does not say where the {n} handicap stones are: shown without them", n=stones)]
+
+
+def _usual_handicap(tree: GameTree) -> int:
+    """The number of handicap stones of a game whose root has stones on the usual points and nothing else."""
+    setup = tree.root.setup
+    usual = 2 <= len(setup) <= max_fixed_handicap(tree.size) and setup == dict.fromkeys(
+        usual_handicap(tree.size, len(setup)), BLACK
+    )
+    return len(setup) if usual else 0
 
 
 def is_analyzed(session: GameSession) -> bool:
