@@ -80,7 +80,9 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
     assert f"run {run}: family residual, " in printed.err
     assert (run / "nets" / "mine.onnx").is_file()
     assert main([*words, "--player", "BOB"]) == 0
-    assert "filtered out" not in capsys.readouterr().out, "the games are not imported again"
+    printed = capsys.readouterr()
+    assert "filtered out" not in printed.out, "the games are not imported again"
+    assert "resumed after step 4: nothing is left to train\n" in printed.err
     assert main(words) == 2
     assert f"an earlier command, {tmp_path} --player BOB" in capsys.readouterr().err
     assert main([*words[:2], "elsewhere", *words[3:], "--player", "BOB"]) == 2

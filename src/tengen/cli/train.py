@@ -103,6 +103,9 @@ def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str
         console.print(_cost(trainer, config.plane_set))
         if begun is not None:
             console.print(str(begun), markup=False)
+        if trainer.step:
+            rest = f"{trainer.done:.0%} of the run" if trainer.done < 1 else "nothing is left to train"
+            console.print(f"resumed after step {trainer.step:,}: {rest}", markup=False)
 
     if cluster:
         from tengen.cluster import Cluster

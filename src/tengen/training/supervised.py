@@ -229,12 +229,12 @@ def train(
 ) -> Path:
     """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
 
-    `on_start` is called with the trainer, and what a new run took from its `start`, once recipe and folder have
-    passed all checks. `local` says where stores, start and teacher of the recipe lie on this machine, unless it is
-    where the recipe says. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes. Raises
-    RecipeError when `out` holds another run or another process trains in it, where the games of the store changed
-    since, for fewer steps than it has taken, for boards that the network cannot take, for a card with wrong board
-    sizes, for losses of heads that the network lacks and for a start without a matching layer.
+    `on_start` is called with the trainer as it begins or goes on, and what a new run took from its `start`, once recipe
+    and folder have passed all checks. `local` says where stores, start and teacher of the recipe lie on this machine,
+    unless it is where the recipe says. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes.
+    Raises RecipeError when `out` holds another run or another process trains in it, where the games of the store
+    changed since, for fewer steps than it has taken, for boards that the network cannot take, for a card with wrong
+    board sizes, for losses of heads that the network lacks and for a start without a matching layer.
     """
     _set_threads(run.training)
     # Check everything before the folder is touched.
@@ -278,9 +278,9 @@ def train(
             trainer = make_trainer(run, inputs, further, module, followers.leader, local)
             if begun is not None:
                 trainer.scalars.know(begun.scalars)
-            on_start(trainer, begun)
             if saved is not None:
                 trainer.restore(saved)
+            on_start(trainer, begun)
             events = stack.enter_context(folder.log(step if saved else -1, again=("final",)))
             if begun is not None and saved is None:
                 events.write("start", 0, begun.event())
