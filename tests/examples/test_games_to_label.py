@@ -18,7 +18,7 @@ def games_of(out: Path, monkeypatch: pytest.MonkeyPatch, **options: int) -> list
     """The games of a run of the example on 7x7, as they come from an import."""
     path = out.with_suffix(".sgf")
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    monkeypatch.setattr(sys, "argv", ["games_to_label.py", "distilled-b8c64", "--size=7", f"--out={path}", *words])
+    monkeypatch.setattr(sys, "argv", ["games_to_label.py", "zero-7x7", "--size=7", f"--out={path}", *words])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     report = import_games([path], out)
     assert (report.games, report.kept) == (options["games"], options["games"])
@@ -30,7 +30,7 @@ def games_of(out: Path, monkeypatch: pytest.MonkeyPatch, **options: int) -> list
 def test_games_for_a_teacher(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], visits: int
 ) -> None:
-    options = {"games": 40, "komi": 9, "at_once": 16, "visits": visits}
+    options = {"games": 40 if visits == 1 else 12, "komi": 9, "at_once": 12, "visits": visits}
     records = games_of(tmp_path / "first", monkeypatch, seed=3, **options)
     assert f" {sum(len(record.moves) for record in records):,} moves" in capsys.readouterr().out
     if visits == 1:  # games end by two passes or at the limit of moves
@@ -42,6 +42,6 @@ def test_games_for_a_teacher(
     # Some games have a komi near the given one, the others that of one of their positions.
     assert 0.2 < np.mean([abs(record.komi - 9) <= 2 for record in records if record.komi is not None]) < 0.95
     # The same for the same seed, other games for another one.
-    for seed, same in ((3, True), (4, False)):
-        again = games_of(tmp_path / f"seed-{seed}", monkeypatch, seed=seed, **options)
-        assert ({(r.hash, r.komi) for r in again} == {(r.hash, r.komi) for r in records}) == same
+    for seed, games, same in ((3, options["games"], True), (4, 6, False)):
+        again = games_of(tmp_path / f"seed-{seed}", monkeypatch, seed=seed, **{**options, "games": games})
+        assert ({(r.hash, r.komi) for r in again} <= {(r.hash, r.komi) for r in records}) == same
