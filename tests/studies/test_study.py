@@ -2,9 +2,12 @@
 
 import json
 import math
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -393,6 +396,21 @@ def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, tengen: Callab
     endless = ("--set", "training.steps=1000000", "--hours", "0.002")
     done = tengen("study", path, *endless, "--out", tmp_path / "runs", "--page", tmp_path)
     assert done.returncode == 0 and "the same command goes on" in done.stderr
+
+
+def test_the_time_limit_never_ends_in_an_import_that_the_page_needs(path: Path, tmp_path: Path) -> None:
+    """Half of matplotlib that stays behind cannot be imported again."""
+    words = ["study", str(path), "--hours", "1", "--out", str(tmp_path / "runs"), "--page", str(tmp_path)]
+    program = f"""
+import sys
+from tengen.cli import app, study
+study.run_study = lambda *_: print(f"loaded: {{'matplotlib.figure' in sys.modules}}")
+sys.exit(app.main({words!r}))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(tengen.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "loaded: True" in done.stdout and (tmp_path / "small-study.md").exists()
 
 
 def test_a_report_takes_no_settings_of_a_run(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,10 +56,11 @@ def command(
     share = scale if scale is not None else made.quick if quick else 1.0
     folder = StudyFolder(out, made, share) if out else StudyFolder.at(RUNS / made.name, made, share)
     pages = page or (Path("docs") / "studies" if share == 1 and study in study_names() else folder.path)
-    if not report:
-        _run(folder, only or [], hours)
+    # Before the steps: a time limit that ends in the middle of an import leaves half of matplotlib behind.
     from tengen.studies.page import write_study
 
+    if not report:
+        _run(folder, only or [], hours)
     print(f"page: {write_study(folder, pages, share)}")
 
 
