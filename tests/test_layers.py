@@ -183,6 +183,14 @@ def test_native_includes_point_down(path: Path) -> None:
     assert not wrong, f"{path.relative_to(ROOT)} includes {', '.join(wrong)}"
 
 
+@pytest.mark.parametrize("path", NATIVE_FILES, ids=lambda path: str(path.relative_to(NATIVE)))
+def test_native_includes_are_in_the_library_of_macos_11(path: Path) -> None:
+    """Wheels are for it (pyproject.toml). Apple's compiler refuses there what came later: numbers with a fraction in
+    <charconv> and <format> with macOS 13.3, <memory_resource> with 14, <stop_token> in no library of Apple."""
+    missing = r"^\s*#\s*include\s*<(charconv|format|print|memory_resource|stop_token)>"
+    assert not re.findall(missing, path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def test_import_tengen_needs_numpy_alone() -> None:
     program = (
         "import sys; before = set(sys.modules); import tengen; "

@@ -1,8 +1,10 @@
 #include "search/params.h"
 
-#include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 #include "playout/policy.h"
@@ -31,14 +33,19 @@ concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
 
 std::string text(bool value) { return value ? "true" : "false"; }
 std::string text(const std::string& value) { return value; }
-template <Number T>
+template <std::integral T>
+std::string text(T value) {
+    return std::to_string(value);
+}
+/// So many digits that they read as the same number. std::to_chars would need macOS 13.3.
+template <std::floating_point T>
 std::string text(T value) {
     char digits[32];
-    return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-std::string text(double value) {
-    char digits[32];
-    return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+    for (int precision = 6; precision <= std::numeric_limits<T>::max_digits10; ++precision) {
+        std::snprintf(digits, sizeof digits, "%.*g", precision, static_cast<double>(value));
+        if (static_cast<T>(std::strtod(digits, nullptr)) == value) break;
+    }
+    return digits;
 }
 template <class Enum>
     requires std::is_enum_v<Enum>
