@@ -167,6 +167,21 @@ def test_auto_takes_the_cpu_without_measuring_where_there_is_nothing_else(
     assert isinstance(evaluator, OpenVinoEvaluator) and evaluator.precision in ("bf16", "f32")
 
 
+@pytest.mark.linux
+@pytest.mark.parametrize("name", ["nvidia0", "dri/renderD128", "dxg"])
+def test_a_graphics_card_is_looked_for(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without ONNX Runtime too. Under Windows's subsystem for Linux the only device file is /dev/dxg."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(devices, "_DEV", tmp_path)
+    monkeypatch.setattr(devices, "_torch_gpu", lambda: True)
+    monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
+    monkeypatch.setattr(devices, "find_spec", lambda library: None)
+    assert devices._Kept().devices() == ["cpu"]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    assert devices._Kept().devices() == ["cpu", "torch"]
+
+
 def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
     with pytest.raises(NetworkError, match="OpenVINO finds no GPU on this machine, only CPU"):
@@ -176,8 +191,11 @@ def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytes
             load_evaluator(network, "cuda")
 
 
-@pytest.mark.parametrize(("device", "precision"), [("onnxruntime", "bf16"), ("torch", "int8")])
-def test_a_precision_that_a_device_lacks_is_refused(device: Device, precision: Precision, network: Path) -> None:
+@pytest.mark.parametrize(("device", "precision"), [("onnxruntime", "bf16"), ("torch", "int8"), ("intel-gpu", "int8")])
+def test_a_precision_that_a_device_lacks_is_refused(
+    device: Device, precision: Precision, network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU", "GPU"])
     with pytest.raises(NetworkError, match=f"device {device} cannot compute in {precision}: .* take device cpu"):
         load_evaluator(network, device, precision=precision)
 

@@ -38,6 +38,7 @@ PROVIDERS: dict[str, str] = {
 BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 """Devices that `auto` leaves out: TensorRT compiles for minutes, and OpenVINO is faster on the CPU."""
 _SECONDS = 0.4  # of measuring a device
+_DEV = Path("/dev")
 
 
 class Options(TypedDict, total=False):
@@ -61,7 +62,8 @@ def open_device(
     """
     check_device(device)
     precision = options.get("precision", "auto")
-    if (device in PROVIDERS and precision in ("bf16", "int8")) or (device == "torch" and precision == "int8"):
+    lacking = ("bf16", "int8") if device in PROVIDERS else ("int8",) if device in ("torch", "intel-gpu") else ()
+    if precision in lacking:
         raise NetworkError(f"device {device} cannot compute in {precision}: leave precision out, or take device cpu")
     if device in PROVIDERS:
         from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
@@ -287,8 +289,9 @@ def _machine() -> dict[str, Any]:
 
 
 def _graphics() -> list[str]:
-    """The device files of graphics cards, on Linux."""
-    return sorted(str(path) for glob in ("nvidia[0-9]*", "dri/renderD*", "kfd") for path in Path("/dev").glob(glob))
+    """The device files of graphics cards, on Linux; `dxg` is the only one in the subsystem of Windows."""
+    names = ("nvidia[0-9]*", "dri/renderD*", "kfd", "dxg")
+    return sorted(str(path) for name in names for path in _DEV.glob(name))
 
 
 def _case(path: Path, batch: int, **options: Unpack[Options]) -> str:
