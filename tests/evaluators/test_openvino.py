@@ -14,7 +14,7 @@ from small_network import PLANES, SCALARS, random_inputs
 from tengen import _native
 from tengen.disk import cache_path
 from tengen.errors import NetworkError
-from tengen.evaluators import load_evaluator
+from tengen.evaluators import load_evaluator, openvino
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
@@ -73,6 +73,23 @@ def test_works_without_a_cache_folder(network: Path, tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert len(OpenVinoEvaluator(network).infer(random_inputs([5], 5))) == 1
+
+
+def test_a_device_that_fails_in_a_batch_is_an_error_of_the_network(
+    network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a GPU without memory does. `auto` leaves such a device out, and commands say it in a line."""
+    evaluator, inputs = OpenVinoEvaluator(network), random_inputs([9], 9)
+    expected = evaluator.infer(inputs)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("Exception from src/plugins/intel_gpu:\n[GPU] out of resources\n")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(openvino._Request, "start", fail)
+        with pytest.raises(NetworkError, match=r"does not run on 9x9: \[GPU\] out of resources"):
+            evaluator.infer(inputs)
+    assert np.array_equal(evaluator.infer(inputs).policy, expected.policy), "it goes on once the device does"
 
 
 def test_precision_must_be_known(network: Path) -> None:

@@ -318,6 +318,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         requests = free.get()
         try:
             return self._evaluation(batch, requests.run(batch.arrays))
+        except RuntimeError as error:  # a GPU without memory, or a driver that fails
+            raise NetworkError(f"{self.path} does not run on {batch.edge}x{batch.edge}: {last_line(error)}") from error
         finally:
             free.put(requests)
 
