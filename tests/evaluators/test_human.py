@@ -40,6 +40,13 @@ def test_other_files_and_profiles_are_refused(tmp_path: Path) -> None:
             human.outputs(Game(9), profile)
 
 
+def test_a_profile_beside_the_file_is_refused_with_its_parameter(tmp_path: Path) -> None:
+    """`FILE@PROFILE` names a network everywhere else."""
+    path = katago_twin.written(tmp_path / "human.txt", metadata=True)
+    with pytest.raises(NetworkError, match=r"human\.txt@rank_5k: leave out @rank_5k; .* humanSLProfile"):
+        HumanNetwork(f"{path}@rank_5k")
+
+
 @pytest.mark.parametrize(("name", "message"), [("zero-9x9", "zero-9x9 is no human-style"), ("nosuch", "'nosuch'")])
 def test_other_networks_are_refused_by_the_name_that_was_given(name: str, message: str) -> None:
     with pytest.raises(NetworkError, match=message) as found:

@@ -28,6 +28,9 @@ class HumanNetwork:
     """
 
     def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
+        file, _, profile = str(path).rpartition("@")
+        if is_foreign(file):
+            raise NetworkError(f"{path}: leave out @{profile}; the profile is the parameter humanSLProfile")
         if not is_foreign(str(path)):
             find_network(path)  # it knows what an unknown name may mean
             raise NetworkError(f"{path} is no human-style network: such a one is a file of KataGo")
