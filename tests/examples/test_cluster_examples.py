@@ -74,6 +74,26 @@ def test_the_guide_names_options_that_exist() -> None:
     assert {option for name, option in used if name == "ray"} <= set(re.findall(r"--[\w-]+", helped))
 
 
+def test_every_machine_of_the_slurm_job_gets_all_cores_of_the_job(tmp_path: Path) -> None:
+    """Slurm's srun does not take over --cpus-per-task of sbatch since 22.05, but reads SRUN_CPUS_PER_TASK."""
+    (tmp_path / "scontrol").write_text("#!/bin/bash\necho one; echo two\n")
+    (tmp_path / "ray").write_text("#!/bin/bash\n")
+    (tmp_path / "srun").write_text(f'#!/bin/bash\necho "${{SRUN_CPUS_PER_TASK:-1}}" >> {tmp_path}/cores\nexit 1\n')
+    for name in ("scontrol", "ray", "srun"):
+        (tmp_path / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "SLURM_JOB_ID": "1",
+        "SLURM_JOB_NODELIST": "one,two",
+        "SLURM_JOB_NUM_NODES": "2",
+        "SLURM_CPUS_PER_TASK": "32",
+    }
+    words = ["bash", EXAMPLES / "cluster.sbatch", "micro.yaml", "run"]
+    job = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, timeout=60, check=False)
+    assert job.returncode == 1, "Ray has not started"
+    assert (tmp_path / "cores").read_text() == "32\n"
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.skipif("TENGEN_SLURM_TEST" not in os.environ, reason="a minute; set TENGEN_SLURM_TEST=1 to run the job")
 def test_the_slurm_job_runs_here_and_leaves_nothing(tmp_path: Path, offspring: Offspring) -> None:
