@@ -37,6 +37,7 @@ from tengen.data.record import GameRecord  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import TengenError  # noqa: E402
 from tengen.evaluators.network_file import find_network  # noqa: E402
+from tengen.match.cluster import MatchWork  # noqa: E402
 from tengen.match.folder import read_folder  # noqa: E402
 from tengen.match.runner import InCluster, InWorkers, play_match  # noqa: E402
 from tengen.match.settings import MatchSettings  # noqa: E402
@@ -444,6 +445,19 @@ def test_a_match_with_networks_and_openings_of_this_machine(cluster: Cluster, tm
     with pytest.raises(TengenError, match="no-such-program"):
         play_match(missing, tmp_path / "missing", InCluster(cluster))
     assert not (tmp_path / "missing" / "match.json").exists()
+
+
+def test_a_player_that_cannot_start_is_named_as_in_a_match_of_one_machine(tmp_path: Path) -> None:
+    """With a network that does not come with Tengen, too."""
+    network = tmp_path / "own.onnx"
+    shutil.copyfile(find_network("zero-7x7"), network)
+    settings = MatchSettings.of(
+        f"own={network}@8", "random", defaults={"device": "rocm"}, games=2, conditions={"size": 7}
+    )
+    work = MatchWork(settings, 1, find_network)
+    with pytest.raises(TengenError, match=r"^own: device rocm"):
+        work.open().start()
+    work.close()
 
 
 def test_a_folder_of_games_is_reviewed(nodes: RayNodes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

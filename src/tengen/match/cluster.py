@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tengen.cluster import Cluster, SharedFiles
-from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
 from tengen.match.game import Outcome
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player
-from tengen.match.players import evaluator_player, open_player
+from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.spec import PlayerSpec
 
@@ -71,12 +70,7 @@ class MatchWork:
         self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
     ) -> Player:
         source = self._sources.get(spec.subject, spec.subject)
-        if source == spec.subject or spec.kind not in ("network", "policy", "raw"):
-            return open_player(spec, games, threads, dead_stones)
-        evaluator = load_evaluator(
-            source, spec.device, threads=spec.threads, precision=spec.precision or "auto", remember=False
-        )
-        return evaluator_player(spec, evaluator, games, threads or spec.threads, dead_stones)
+        return open_player(spec, games, threads, dead_stones, None if source == spec.subject else source)
 
 
 class _OpenPlayers:

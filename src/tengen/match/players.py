@@ -27,24 +27,28 @@ from tengen.match.spec import PLAYERS, PlayerSpec
 
 
 def open_player(
-    spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    spec: PlayerSpec,
+    games: int = 1,
+    threads: int | None = None,
+    dead_stones: DeadStones = "pass-alive",
+    network: str | None = None,
 ) -> Player:
     """Open a player for at most `games` games at once.
 
     `threads` is the number of native threads of a search in many games and of copies of a program that compute at the
     same time; the spec's own number unless given. `dead_stones` is the match's rule, which decides for the pass policy
-    `no-useful-move` which moves are useful. Raises TengenError, with the player's name, when it does not exist or
-    cannot start.
+    `no-useful-move` which moves are useful. `network` is a file for this match alone that stands for the network of
+    the spec. Raises TengenError, with the player's name, when it does not exist or cannot start.
     """
     try:
-        return _open(spec, games, threads or spec.threads, dead_stones)
+        return _open(spec, games, threads or spec.threads, dead_stones, network)
     except TengenError as error:
         if str(error).startswith(f"{spec.name}: "):
             raise
         raise TengenError(f"{spec.name}: {error}") from error
 
 
-def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones) -> Player:
+def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, network: str | None) -> Player:
     match spec.kind:
         case "random":
             return RandomPlayer(spec.name)
@@ -55,8 +59,13 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones) -
             player.name = spec.name
             return player
         case _:
-            network = "uniform" if spec.kind == "playouts" else spec.subject
-            evaluator = load_evaluator(network, spec.device, threads=spec.threads, precision=spec.precision or "auto")
+            evaluator = load_evaluator(
+                "uniform" if spec.kind == "playouts" else network or spec.subject,
+                spec.device,
+                threads=spec.threads,
+                precision=spec.precision or "auto",
+                remember=network is None,
+            )
             return evaluator_player(spec, evaluator, games, threads, dead_stones)
 
 
