@@ -53,6 +53,24 @@ class Stuck(Squares):
             yield [number], (number**2, os.getpid())
 
 
+class Opened(Squares):
+    """Keeps a file while it is open. The worker that gets the first item takes half a second to stop."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        (self._folder / str(os.getpid())).touch()
+        for number in items:
+            yield [number], (number**2, os.getpid())
+            if number == 0:
+                stop.wait(300)
+                time.sleep(0.5)
+
+    def close(self) -> None:
+        (self._folder / str(os.getpid())).unlink()
+
+
 class Wrong(Squares):
     def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
         raise TengenError(f"{next(items)} is no number")

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
@@ -19,7 +20,7 @@ import cluster_work
 import onnx
 import pytest
 import torch
-from cluster_work import Bare, Both, Dying, DyingOnce, Old, Squares, Stuck, Wrong
+from cluster_work import Bare, Both, Dying, DyingOnce, Old, Opened, Squares, Stuck, Wrong
 from killing import kill_at
 from training.small_run import settings_of, write_store
 from unrendered import skip_rendering
@@ -485,6 +486,18 @@ def test_a_cluster_of_its_own_leaves_no_token_in_the_home_folder(tmp_path: Path)
     home.mkdir()
     subprocess.run(command, env={**without, "HOME": str(home)}, check=True, capture_output=True, timeout=300)
     assert len(read_folder(tmp_path / "match")[1]) == 2 and not (home / ".ray").exists()
+
+
+def test_workers_close_their_work_before_they_end(cluster: Cluster, tmp_path: Path) -> None:
+    """Folders with networks, openings and games stayed on each machine."""
+    with Cluster("auto", Place(cpus=0.1, workers=2)) as other:
+        while len(other.scale_up(2)[0]) < 2:
+            time.sleep(0.1)
+        for items, _ in other.run(Opened(tmp_path), range(20), ahead=2):
+            if items == [0]:
+                break
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_cluster_is_left_though_ray_cannot_end_a_worker(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,8 @@ class Worker:
     def __init__(self) -> None:
         self._jobs: dict[str, _Job[Any]] = {}
         self._ended: set[str] = set()
-        self._lock = threading.Lock()
+        self._leaving = False
+        self._lock = threading.Condition()
 
     def version(self) -> str:
         return tengen.__version__
@@ -64,7 +65,7 @@ class Worker:
     def run(self, key: str, work: list[Any], items: list[Any]) -> Generator[bytes, None, None]:
         """Do these items, and what `add` brings meanwhile; give (items, result) pickled."""
         with self._lock:
-            if key in self._ended:
+            if self._leaving or key in self._ended:
                 return
             if key not in self._jobs:
                 self._jobs[key] = _Job(import_ray().get(work[0]))
@@ -89,13 +90,25 @@ class Worker:
     def end(self, key: str) -> None:
         """Give the work up."""
         with self._lock:
-            self._ended.add(key)
-            if (job := self._jobs.get(key)) is not None:
-                job.stop.set()
-                self._close(key)
+            self._end(key)
+
+    def leave(self, seconds: float) -> None:
+        """Give all work up, and return when it has closed what it opened, or after so many seconds."""
+        with self._lock:
+            self._leaving = True
+            for key in list(self._jobs):
+                self._end(key)
+            self._lock.wait_for(lambda: not self._jobs, seconds)
+
+    def _end(self, key: str) -> None:
+        self._ended.add(key)
+        if (job := self._jobs.get(key)) is not None:
+            job.stop.set()
+            self._close(key)
 
     def _close(self, key: str) -> None:
         job = self._jobs.get(key)
         if job is not None and key in self._ended and not job.running:
             del self._jobs[key]
+            self._lock.notify_all()
             job.work.close()
