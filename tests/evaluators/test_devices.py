@@ -212,6 +212,15 @@ def test_a_provider_without_its_driver_is_refused(network: Path, monkeypatch: py
         OnnxRuntimeEvaluator(network, provider=cuda)
 
 
+def test_a_layout_of_a_later_version_is_left_alone(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    later = {"native": False, "parts": 2, "threads": 1, "pinned": True}
+    devices._Kept().keep_layout(devices._case(network, 8, threads=2), later)
+    assert devices.kept_layout(network, 8, 2) is None
+
+
 def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is clearly faster than the rule. All layouts give the same results but for the last digits, which in
     bf16 are the fourth of a probability."""

@@ -190,7 +190,9 @@ def kept_layout(path: Path, batch: int, threads: int = 0) -> Layout | None:
 
     kept = _Kept()
     found = kept.layout(_case(path, batch, threads=threads)) if kept.has_layouts else None
-    return None if found is None else Layout(**found)
+    with suppress(TypeError):  # another version of Tengen may have kept further settings
+        return None if found is None else Layout(**found)
+    return None
 
 
 def evaluation_rate(evaluator: NetworkFileEvaluator, batch: int, seconds: float, callers: int = 1) -> float:
