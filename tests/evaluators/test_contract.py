@@ -72,6 +72,12 @@ def test_shapes_ranges_and_sums(evaluator: Evaluator, sizes: list[int], edge: in
     assert np.isfinite(result.score).all()
 
 
+def test_no_position_has_no_result(evaluator: Evaluator) -> None:
+    result = evaluator.infer(random_inputs([9], 9)[:0])
+    assert (result.policy.shape, result.value.shape) == ((0, 82), (0,))
+    assert result.ownership is not None and result.ownership.shape == (0, 9, 9)
+
+
 def test_a_row_does_not_depend_on_its_neighbours(evaluator: Evaluator) -> None:
     inputs = random_inputs([9, 7, 9, 5, 9, 6, 9], 9, seed=1)
     together = evaluator.infer(inputs)

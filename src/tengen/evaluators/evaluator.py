@@ -213,7 +213,7 @@ class UniformEvaluator(BatchEvaluator):
 
     def infer(self, batch: InputBatch) -> Evaluation:
         result = Evaluation.zeros(len(batch), batch.edge)
-        result.policy[:, :-1] = batch.mask.reshape(len(batch), -1) > 0
+        result.policy[:, :-1] = batch.mask.reshape(len(batch), batch.edge**2) > 0
         result.policy[:, -1] = 1
         result.policy[:] /= result.policy.sum(axis=1, keepdims=True, dtype=np.float32)
         return result

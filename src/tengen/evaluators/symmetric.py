@@ -65,7 +65,7 @@ def infer_under(inner: BatchEvaluator, batch: InputBatch, symmetries: NDArray[np
         boards[row, :n, :n] = inverse_transform(boards[row, :n, :n].copy(), s)
         if ownership is not None and result.ownership is not None:
             ownership[row, :n, :n] = inverse_transform(result.ownership[row, :n, :n], s)
-    policy[:, :-1] = boards.reshape(len(batch), -1)
+    policy[:, :-1] = boards.reshape(len(batch), batch.edge**2)
     return replace(result, policy=policy, ownership=ownership)
 
 
