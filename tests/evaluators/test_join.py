@@ -60,6 +60,35 @@ def test_the_joined_network_gives_the_policy_of_one_and_the_value_of_the_other(
     assert game.is_legal(engine.think().move)
 
 
+def test_the_longer_plane_set_may_be_that_of_the_policy_and_the_card_says_what_both_say(tmp_path: Path) -> None:
+    policy, value = tmp_path / "policy.onnx", tmp_path / "value.onnx"
+    cards = (
+        {"data": "records of a server", "search": {"c_puct": 5.0, "batch": 8}},
+        {
+            "data": "self-play",
+            "rules": "chinese",
+            "search": {"c_puct": 1.0, "threads": 2},
+        },
+    )
+    for path, planes, fields in zip((policy, value), ("alphago49", "alphago48"), cards, strict=True):
+        written = write(tmp_path, "alphago-value", plane_set=planes, convs=CONVS)
+        model, card = onnx.load(written), read_card(written).model_copy(update={"name": path.stem, **fields})
+        onnx.helper.set_model_props(model, card.metadata())
+        onnx.save(model, path)
+    join(policy, value, tmp_path / "new" / "joined.onnx")
+    joined = read_card(tmp_path / "new" / "joined.onnx")
+    assert (joined.plane_set, joined.config) == ("alphago49", {"policy": "policy", "value": "value"})
+    assert (joined.rules, joined.data) == ("chinese", "records of a server and self-play")
+    assert joined.search == {"c_puct": 5.0, "batch": 8, "threads": 2}, "that of the policy first"
+    games = [Game(19), Game(19).play("Q16")]
+    found, first, second = (
+        load_evaluator(path, precision="f32").evaluate(games)
+        for path in (tmp_path / "new" / "joined.onnx", policy, value)
+    )
+    np.testing.assert_allclose(found.policy, first.policy, atol=1e-6)
+    np.testing.assert_allclose(found.value, second.value, atol=1e-5)
+
+
 def test_networks_of_other_versions_of_the_operators_are_joined(tmp_path: Path) -> None:
     """KataGo's have a newer one than ours. The optimistic policy goes with the policy, and one board size with both."""
     ours = write(tmp_path, "alphago-value", plane_set="katago-v7", convs=CONVS)

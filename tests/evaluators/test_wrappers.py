@@ -56,11 +56,13 @@ def test_random_shows_every_symmetry() -> None:
 
 
 def test_average_is_symmetric() -> None:
-    inputs = random_inputs([9], 9)
+    inputs = random_inputs([9] * 20, 9)
+    corners = inputs.planes[:, 0][:, [0, 0, -1, -1], [0, -1, 0, -1]].mean(axis=1)
+    assert len(set(corners.tolist())) > 2, "corners that differ on one board"
     average = SymmetricEvaluator(Echo(), "average")
     value = average.infer(inputs).value
     flipped = average.infer(replace(inputs, planes=np.ascontiguousarray(inputs.planes[..., ::-1]))).value
-    assert np.allclose(value, inputs.planes[0, 0][[0, 0, -1, -1], [0, -1, 0, -1]].mean())
+    assert np.allclose(value, corners)
     assert np.allclose(value, flipped)
 
 
@@ -90,7 +92,19 @@ def test_cache_sees_every_input() -> None:
     changed = inputs.planes.copy()
     changed[0, -1, 8, 8] += 1
     cached.infer(replace(inputs, planes=changed))
-    assert inner.rows == 3
+    cached.infer(replace(inputs, mask=np.tri(9, dtype=np.float32)[None]))
+    assert inner.rows == 4
+
+
+@pytest.mark.parametrize("has_optimism", [True, False])
+def test_cache_tells_the_shares_of_the_optimistic_policy_apart_where_there_is_one(has_optimism: bool) -> None:
+    inner = Echo()
+    inner.has_optimism = has_optimism
+    cached = CachedEvaluator(inner, 10)
+    inputs = random_inputs([9], 9)
+    for share in (None, 0.25, 0.5, 0.25):
+        cached.infer(replace(inputs, optimism=None if share is None else np.full(1, share, np.float32)))
+    assert inner.rows == (3 if has_optimism else 1)
 
 
 def test_cache_is_bounded_and_drops_the_oldest() -> None:
