@@ -86,6 +86,8 @@ def test_the_passes_at_the_end_do_not_matter() -> None:
     after = Counter(UniformEvaluator()).count(game.play("pass").play("pass"))
     assert (before.score, before.dead) == (after.score, after.dead)
     assert game.is_over, "the game itself is left alone"
+    game.undo()
+    assert Counter(UniformEvaluator()).count(game).ownership.tolist() == before.ownership.tolist()
 
 
 def test_what_lives_by_the_rules_is_alive_whatever_the_network_says() -> None:
@@ -103,6 +105,9 @@ def test_sure_playouts_overrule_a_sure_network_and_doubtful_ones_do_not() -> Non
     count = count_with(game, sure)
     assert names(count.dead) == {"D3", "F6", "G6"}
     assert (count.ownership.ravel()[list(count.dead)[:2]] < -0.5).all(), "and the ownership says so too"
+    point = coords.from_gtp("F6", 9)
+    played = game.ownership_by_playouts(128, 0).ravel()[point]
+    assert count.ownership.ravel()[point] == pytest.approx(0.8 * played + 0.2 * 0.9)
     assert names(Counter(UniformEvaluator()).count(game, sure, by="network").dead) == {"D3"}
 
 
@@ -113,7 +118,10 @@ def test_each_way_decides_alone() -> None:
     by_network = set(counter.count(game, wrong, by="network").dead)
     alive = set(np.flatnonzero(game.pass_alive().ravel() != EMPTY))
     assert by_network == set(np.flatnonzero(game.board.ravel() != EMPTY)) - alive
-    assert set(counter.count(game, wrong, by="playouts").dead) == set(game.dead_by_playouts(128))
+    by_playouts = counter.count(game, wrong, by="playouts")
+    assert set(by_playouts.dead) == set(game.dead_by_playouts(128))
+    assert by_playouts.ownership.tolist() == counter.count(game, by="playouts").ownership.tolist()
+    assert counter.count(game, by="network").dead == by_playouts.dead, "a network that owns nothing knows nothing"
 
 
 def test_playouts_confirm_what_the_network_leans_to() -> None:

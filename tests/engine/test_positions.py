@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tengen import _native
@@ -37,6 +38,10 @@ def test_a_position_without_history_keeps_what_the_history_forbids() -> None:
     assert (bare.moves, bare.to_play, bare.board.tolist()) == ([], game.to_play, game.board.tolist())
     taken = game.play("B2")
     assert taken.ko is not None and without_history(taken) is taken
+    cycle = Game.from_diagram("XOOXX\nXXO.O\nXOOOO\nX.O.X\nXXXOO", "tromp-taylor", 0.5)
+    for vertex in ("D2", "D1", "E1", "D1", "E2"):
+        cycle.play(vertex)
+    assert cycle.ko is None and cycle.superko_bans() and without_history(cycle) is cycle
 
 
 def test_a_position_without_moves_counts_black_s_next_move_among_the_handicap() -> None:
@@ -95,6 +100,24 @@ def test_after_passes_out_of_turn_the_same_side_is_to_play() -> None:
 
 def _fixed(point: int, symmetry: int) -> bool:
     return bool(_native.transform(point, 5, symmetry) == point)
+
+
+def test_symmetric_stones_with_a_ko_on_one_side_have_no_symmetry() -> None:
+    """Two kos, of which Black has just taken the one on the left."""
+    game = Game.from_diagram(
+        """
+        . X O . . . O X .
+        X O . O . O X . X
+        . X O . . . O X .
+        """
+        + 6 * ". . . . . . . . .\n"
+    )
+    game.play("C8")
+    assert np.array_equal(game.board, game.board[:, ::-1]) and game.ko == game.point("B8")
+    assert root_symmetries(game, []) == []
+    game.play("E2")
+    game.play("E1")
+    assert game.ko is None and root_symmetries(game, []) == [2]
 
 
 def test_restrictions_leave_the_symmetries_that_keep_each_of_them() -> None:
