@@ -15,7 +15,7 @@ from tengen.engine.passing import LONGEST, choose_move
 from tengen.engine.result import Candidate, Count
 from tengen.engine.shapes import Shapes
 from tengen.evaluators import UniformEvaluator
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import BLACK, EMPTY, WHITE, Game
 
 PASS = 81
 COUNTER = Counter(UniformEvaluator())
@@ -137,6 +137,21 @@ def test_dead_stones_are_taken_where_the_rules_would_count_them() -> None:
     assert move in {coords.from_gtp(name, 9) for name in ("C3", "D2", "D4") if game.is_legal(name)}
 
 
+@pytest.mark.parametrize("passed", [False, True])
+@pytest.mark.parametrize(
+    ("rules", "komi", "expected"),
+    [("tromp-taylor", -8.5, "C3"), ("tromp-taylor", 0.5, "pass"), ("chinese", -8.5, "pass")],
+)
+def test_sure_dead_stones_are_taken_only_where_that_wins(rules: str, komi: float, expected: str, passed: bool) -> None:
+    """Nothing is unsettled: the count wins with the dead stone taken or agreed, and loses with it on the board."""
+    game = board(DEAD, BLACK, rules, komi, passed)
+    dead = [coords.from_gtp("D3", 9)]
+    owners = game.owners(dead)
+    count = Count(game.score(dead), tuple(dead), (1 - 2.0 * owners).astype(np.float32), owners)
+    assert set(np.unique(owners)) == {BLACK, WHITE}
+    assert coords.to_gtp(choose_move(game, [], lambda: count, lambda: 0.5), 9) == expected
+
+
 def test_cleaning_up_takes_dead_stones_before_a_pass() -> None:
     assert decide(board(DEAD, BLACK, komi=0.5), "pass", cleanup=True) == "C3"
     assert decide(board(SETTLED, BLACK), "pass", cleanup=True) == "pass"
@@ -207,3 +222,92 @@ def test_a_game_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         best = Candidate(point, 100, 0.9, 0.0, 0.1, 0.4)
         assert choose_move(game, [best], partial(COUNTER.count, game), lambda: 0.1) == (25 if longest else point)
         game.play(point)
+
+
+WALLS = 7 * ". . X X O . .\n"
+TWO_DAME = WALLS.replace(". . X X O . .\n", ". . X . O . .\n", 2)
+ATARI = WALLS.replace(". . X X O . .\n" * 3, "X X X X O . .\n. O X X O . .\nX X X X O . .\n", 1)
+
+
+def judged(
+    text: str = WALLS,
+    rules: str = "chinese",
+    margin: float = 5.5,
+    best: str = "pass",
+    unsure: dict[str, float] | None = None,
+    *,
+    neutral: str = "",
+    dead: str = "",
+    passed: bool = False,
+    visits: int = 100,
+    winrate: float = 0.5,
+    pass_winrate: float = 0.5,
+    cleanup: bool = False,
+) -> str:
+    """Black's move where the count leads by `margin` and is sure of every point but those of `unsure` and `neutral`."""
+    game = board(text, BLACK, rules, 0, passed)
+    stones = [coords.from_gtp(name, game.size) for name in dead.split()]
+    owners = game.owners(stones).copy()
+    if neutral:
+        owners.ravel()[game.point(neutral)] = EMPTY
+    ownership = np.select([owners == BLACK, owners == WHITE], [0.9, -0.9], 0.0).astype(np.float32)
+    for name, value in (unsure or {}).items():
+        ownership.ravel()[game.point(name)] = value
+    # The margin by the count is that by the stones of the board, where the rules do not agree about dead ones.
+    game = board(text, BLACK, rules, game.score() - margin, passed)
+    count = Count(margin, tuple(stones), ownership, owners)
+    ranked = [Candidate(coords.from_gtp(best, game.size), visits, winrate, 0.0, 0.1, 0.4)]
+    return coords.to_gtp(choose_move(game, ranked, lambda: count, lambda: pass_winrate, cleanup=cleanup), game.size)
+
+
+def test_what_is_unsettled_is_played_before_a_pass() -> None:
+    assert judged() == judged(rules="japanese") == "pass"
+    # Own points under area rules, those of the opponent always.
+    assert judged(unsure={"B4": 0.5}) == "B4" and judged(unsure={"B4": 0.5}, rules="japanese") == "pass"
+    assert judged(unsure={"F4": -0.5}) == judged(unsure={"F4": -0.5}, rules="japanese") == "F4"
+    # Neutral points under area rules; else only where the stones beside them are not settled, or all of one color.
+    assert judged(TWO_DAME) == "D7" and judged(TWO_DAME, "japanese") == "pass"
+    assert judged(TWO_DAME, "japanese", unsure={"C7": 0.5}) == "D7"
+    assert judged(rules="japanese", neutral="B4") == "B4"
+
+
+def test_the_last_liberty_of_a_living_chain_is_taken_before_a_pass() -> None:
+    for rules in ("chinese", "japanese"):
+        assert judged(ATARI, rules) == "A6"
+        assert judged(ATARI, rules, dead="B6") == "pass"
+        assert judged(ATARI, rules, dead="B6", cleanup=True) == "A6"
+
+
+def test_a_pass_of_the_opponent_is_answered_by_what_the_lead_bears() -> None:
+    assert judged(TWO_DAME, margin=0.5, passed=True) == "pass"
+    assert judged(TWO_DAME, margin=0, passed=True) == "D7", "a draw is no lead"
+    # A stone that may be lost is two points.
+    for margin, expected in ((2, "F4"), (2.5, "pass")):
+        assert judged(margin=margin, best="F4", unsure={"C4": 0.3, "F4": -0.5}, passed=True) == expected
+
+
+def test_a_move_that_changes_nothing_by_the_count_is_the_search_s_until_the_opponent_has_passed() -> None:
+    assert judged(TWO_DAME, margin=-5.5, best="A1", winrate=0.1) == "A1"
+    assert judged(TWO_DAME, margin=-5.5, best="A1", winrate=0.1, passed=True) == "D7"
+
+
+def test_a_move_inside_is_believed_in_with_enough_visits_and_winrate() -> None:
+    # Behind by the count: any hope is better than a pass. By territory such a move costs a point.
+    for visits, winrate, expected in ((8, 0.2, "A1"), (7, 0.2, "pass"), (8, 0.19, "pass")):
+        assert judged(margin=-5.5, best="A1", visits=visits, winrate=winrate) == expected
+    assert judged(margin=0, best="A1", winrate=0.3) == "A1"
+    assert judged(margin=-5.5, best="A1", winrate=0.5, rules="japanese") == "pass"
+    # In the lead, or by territory: only a move that is better than a pass.
+    for rules in ("chinese", "japanese"):
+        for winrate, expected in ((0.9, "A1"), (0.55, "pass")):
+            assert judged(margin=0.5, best="A1", winrate=winrate, rules=rules) == expected
+    for visits, expected in ((8, "A1"), (7, "pass")):
+        assert judged(best="A1", visits=visits, winrate=0.9, rules="japanese") == expected
+    # A pass that ends the game in the lead is as good as any move.
+    assert judged(margin=1.5, best="A1", winrate=0.9, unsure={"C4": 0.3}, passed=True) == "pass"
+
+
+def test_dead_stones_of_an_open_board_are_taken_only_when_cleaning_up() -> None:
+    text = ". . X O . . .\n. X X X . . .\n" + 5 * ". . . . . . .\n"
+    assert judged(text, dead="D7", best="F3") == "F3"
+    assert judged(text, dead="D7", best="F3", cleanup=True) == "E7"
