@@ -52,6 +52,8 @@ def test_draws_are_those_of_earlier_versions() -> None:
     assert np.flatnonzero(choose(hashes, "validation", 0.1)).tolist() == [5, 16, 23, 24, 31]
     assert np.flatnonzero(in_fraction(hashes, 0.2, seed=5)).tolist() == [9, 17, 20, 25, 26, 27, 33, 37]
     assert Permutation(10, key=7)(np.arange(10)).tolist() == [4, 2, 8, 1, 3, 5, 7, 6, 0, 9]
+    assert Permutation(16, key=7)(np.arange(4)).tolist() == [4, 2, 8, 1]
+    assert Permutation(20, key=7)(np.arange(8)).tolist() == [4, 2, 6, 15, 3, 5, 11, 18], "of an odd number of bits"
     shuffle = Shuffle(11, seed=3)
     assert shuffle(np.arange(8, 16)).tolist() == [4, 8, 7, 8, 2, 1, 5, 10], "from the ninth place on a new epoch"
     assert shuffle.chance(np.arange(2), 1).tolist() == pytest.approx([0.07480104260055476, 0.4815027810138768])

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import weakref
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ import pytest
 
 from tengen.data.format import MANIFEST
 from tengen.data.record import GameRecord, pack_moves, pack_ownership, unpack_ownership
+from tengen.data.stats import collect
 from tengen.data.store import NO_DATE, Store, StoreWriter
 from tengen.data.writer import StoreAppender
 from tengen.errors import IllegalMove, StoreError
@@ -414,3 +416,34 @@ def test_a_shard_that_rests_gives_its_file_up_and_comes_back(tmp_path: Path) -> 
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(StoreError, match=r"altered shard|damaged"):
         store.row(0)
+
+
+def test_statistics_are_those_of_the_records_one_by_one(tmp_path: Path) -> None:
+    records = [a_record(i) for i in range(30)]
+    with StoreWriter(tmp_path / "store", rows_a_shard=7) as writer:
+        for record in records:
+            writer.add(record)
+    stats = collect(Store.open(tmp_path / "store"))
+    lengths = [len(record.moves) for record in records]
+    dates = [record.date for record in records if record.date]
+    assert (stats.games, stats.moves, stats.shortest, stats.longest) == (30, sum(lengths), min(lengths), max(lengths))
+    assert (stats.median, stats.first_date, stats.last_date) == (np.median(lengths), min(dates), max(dates))
+    assert stats.with_score == sum(record.score is not None for record in records)
+    assert stats.with_ownership == sum(record.ownership is not None for record in records)
+    assert stats.with_visits == 1
+    assert stats.komi == Counter(record.komi for record in records)
+    assert stats.rules == Counter(record.rules for record in records)
+    assert stats.endings == Counter(record.ending for record in records)
+    names = {0: "black", 1: "white", 2: "draw", None: "unknown"}
+    assert stats.winners == Counter(names[record.winner] for record in records)
+    assert stats.ranks == Counter(rank for record in records for rank in (record.black_rank, record.white_rank))
+    assert stats.lengths == Counter(length // 50 * 50 for length in lengths)
+    assert stats.years == Counter(date.year for date in dates)
+    told = json.loads(json.dumps(stats.as_dict()))
+    assert told["komi"] == {"6.5": stats.komi[6.5], "unknown": stats.komi[None]}
+    assert told["ranks"]["unknown"] == 30 and told["bytes_a_game"] == round(stats.bytes / 30, 1) > 0
+    assert (told["first_date"], told["last_date"]) == (str(min(dates)), str(max(dates)))
+    with StoreWriter(tmp_path / "empty"):
+        pass
+    told = collect(Store.open(tmp_path / "empty")).as_dict()
+    assert (told["games"], told["bytes_a_game"], told["first_date"], told["komi"]) == (0, 0, "", {})

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.data.batch import Batch
+from tengen.data.batch import Batch, Rows
 from tengen.data.label_sampler import LabelSampler, TargetMix
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.sampler import Sampler
@@ -50,6 +50,7 @@ def test_ranks_losses_and_values() -> None:
     assert figures["top1"].mean == pytest.approx(1 / 3) and figures["top1"].count == 3
     assert figures["cross_entropy"].mean == pytest.approx(-(math.log(0.5) + math.log(0.05) + math.log(0.04)) / 3)
     assert figures["value_mse"].mean == pytest.approx((0.04 + 2.25 + 1.44) / 3)
+    assert figures["value_mse_01"].mean == pytest.approx((0.1**2 + 0.75**2 + 0.6**2) / 3)
     assert figures["value_accuracy"].mean == pytest.approx(1 / 3)
     assert {phase: len(part) for phase, part in found.by_phase().items()} == {"0-49": 2, "50-99": 1, "100-149": 1}
 
@@ -82,6 +83,12 @@ def test_of_passes_a_network_without_one_says_nothing(tmp_path: Path) -> None:
     found = measure(network, Sampler(store, "all", batch_size=3, symmetries=False)).estimates()
     assert found["top1"].count == 2 and found["cross_entropy"].mean == pytest.approx(math.log(49), abs=1e-5)
     assert found["value_mse"].count == 3
+    rows: list[Rows] = []
+    part = Sampler(store, "all", batch_size=2, symmetries=False)
+    assert len(measure(UniformEvaluator(), part, 10, rows.append)) == 3
+    assert [each.ply.tolist() for each in rows] == [part.rows(0).ply.tolist(), part.rows(1).ply[:1].tolist()]
+    with_pass = measure(UniformEvaluator(), Sampler(store, "all", batch_size=3, symmetries=False), 2).estimates()
+    assert with_pass["top1"].count == 2, "a network with a pass is judged by passes too"
     figures = agreement(network, LabelSampler(store, batch_size=3, symmetries=False, extra=OF_GAMES), 3)
     assert figures["same_move"].count == figures["divergence"].count == 2
     # The teacher's shares of the points are 1, and a half each.
@@ -187,11 +194,13 @@ def test_nothing_known_is_unknown() -> None:
 def test_calibration_of_an_honest_value() -> None:
     random = np.random.default_rng(1)
     chance = random.random(20_000)
+    chance[0] = 1
     outcome = np.where(random.random(20_000) < chance, 1.0, -1.0)
     zeros = np.zeros(20_000)
     bands = PredictionResults(zeros, zeros, zeros, 2 * chance - 1, outcome, zeros, np.arange(20_000)).calibration()
-    assert len(bands) == 10
-    for predicted, won in bands:
+    assert len(bands) == 10 and sum(won.count for _, won in bands) == 20_000
+    for place, (predicted, won) in enumerate(bands):
+        assert place / 10 <= predicted <= (place + 1) / 10
         assert won.mean == pytest.approx(predicted, abs=0.04)
 
 
