@@ -212,7 +212,11 @@ def test_slopes_gains_shifts_and_biases_are_no_kernels(fields: dict[str, Any]) -
 def test_options_reach_the_optimizer_or_are_refused() -> None:
     config = OptimizerConfig(name="adam", options={"betas": [0.5, 0.6], "eps": 0.1})
     assert make_optimizer(Small(), config).defaults["eps"] == 0.1
-    wrongs = ({"rho": 0.9}, "rho"), ({"betas": [2, 0.9]}, "beta"), ({"betas": 1}, ""), ({"betas": ["a", 0]}, "")
+    wrongs = (
+        *(({"rho": 0.9}, "rho"), ({"betas": [2, 0.9]}, "beta"), ({"betas": 1}, ""), ({"betas": ["a", 0]}, "")),
+        *(({"betas": betas}, "two numbers") for betas in ([0.9], [0.9, 0.9, 0.9], [0.9, 1.0], [-0.1, 0.9])),
+        *(({"eps": eps}, "") for eps in (-1, "small")),
+    )
     for name in ("adam", "muon"):
         for wrong, message in wrongs:
             with pytest.raises(RecipeError, match=f"optimizer {name}: .*{message}"):

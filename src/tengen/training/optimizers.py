@@ -41,8 +41,7 @@ class Muon(Optimizer):
         betas: tuple[float, float] = (0.9, 0.99),
         eps: float = 1e-8,
     ) -> None:
-        if not (isinstance(betas, Sequence) and len(betas) == 2 and all(0 <= beta < 1 for beta in betas)):
-            raise ValueError(f"betas are two numbers from 0 to below 1, not {betas!r}")
+        _check_betas(betas)
         if not (isinstance(eps, int | float) and eps >= 0):
             raise ValueError(f"eps is a number of 0 or more, not {eps!r}")
         defaults = {"lr": 0.02, "weight_decay": 0.0, "momentum": momentum, "betas": betas, "eps": eps}
@@ -146,7 +145,20 @@ def _sgd(network: nn.Module, config: OptimizerConfig) -> Optimizer:
 
 def _of_torch(kind: Callable[..., Optimizer], **defaults: Any) -> "Maker":
     """A class of torch.optim, with settings where they differ from its own."""
-    return lambda network, config: kind(_groups(network, config, config.lr), **{**defaults, **config.options})
+
+    def make(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+        options = {**defaults, **config.options}
+        if "betas" in options:
+            _check_betas(options["betas"])
+        return kind(_groups(network, config, config.lr), **options)
+
+    return make
+
+
+def _check_betas(betas: Any) -> None:
+    """PyTorch takes any number of them, and fails at the first step."""
+    if not (isinstance(betas, Sequence) and len(betas) == 2 and all(0 <= beta < 1 for beta in betas)):
+        raise ValueError(f"betas are two numbers from 0 to below 1, not {betas!r}")
 
 
 Maker = Callable[[nn.Module, OptimizerConfig], Optimizer]
