@@ -37,6 +37,17 @@ def test_batches_come_in_order_whatever_thread_draws_them() -> None:
         assert steps == list(range(7, 27)) and batches.step == 27
 
 
+def test_after_the_end_no_thread_draws() -> None:
+    source = Source(0.002)
+    with prefetch(source, depth=6, threads=2) as batches:
+        next(batches)
+    asked = len(source.asked)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("tengen-prefetch")]
+    assert asked < 7, "those that wait are not drawn any more"
+    with pytest.raises(StopIteration):
+        next(batches)
+
+
 def test_no_more_than_depth_are_held() -> None:
     source = Source()
     with prefetch(source, depth=3) as batches:

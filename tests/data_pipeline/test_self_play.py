@@ -119,6 +119,11 @@ def test_batches_depend_on_seed_and_step_alone(games: Store) -> None:
     again = LabelSampler(games, 0, batch_size=32, seed=5, threads=3)
     assert equal(again.batch(3), batches[3]) and equal(again.batch(1), batches[1])
     assert not equal(LabelSampler(games, 0, batch_size=32, seed=6).batch(0), batches[0])
+    parts = [LabelSampler(games, 0, batch_size=32, seed=5, part=(i, 4)) for i in range(4)]
+    for step in range(2):
+        assert equal(Batch.join([part.batch(step) for part in parts]), batches[step])
+    with pytest.raises(ValueError, match="32"):
+        LabelSampler(games, 0, batch_size=32, part=(0, 3))
     assert batches[0].planes.shape == (32, 27, 9, 9)
     np.testing.assert_allclose(batches[0].target.sum(1), 1, rtol=1e-5)  # type: ignore[union-attr]
 

@@ -150,6 +150,9 @@ def test_sure_dead_stones_are_taken_only_where_that_wins(rules: str, komi: float
     count = Count(game.score(dead), tuple(dead), (1 - 2.0 * owners).astype(np.float32), owners)
     assert set(np.unique(owners)) == {BLACK, WHITE}
     assert coords.to_gtp(choose_move(game, [], lambda: count, lambda: 0.5), 9) == expected
+    if game.rules.dead_are_agreed and passed:  # the lead is that of the count
+        hope = Candidate(coords.from_gtp("H7", 9), 100, 0.9, 0.0, 0.1, 0.4)
+        assert choose_move(game, [hope], lambda: count, lambda: 0.5) == PASS
 
 
 def test_cleaning_up_takes_dead_stones_before_a_pass() -> None:
@@ -281,6 +284,7 @@ def test_the_last_liberty_of_a_living_chain_is_taken_before_a_pass() -> None:
 def test_a_pass_of_the_opponent_is_answered_by_what_the_lead_bears() -> None:
     assert judged(TWO_DAME, margin=0.5, passed=True) == "pass"
     assert judged(TWO_DAME, margin=0, passed=True) == "D7", "a draw is no lead"
+    assert judged(TWO_DAME, margin=0.5, unsure={"C4": 0.3}, passed=True) == "pass", "so the search says too"
     # A stone that may be lost is two points.
     for margin, expected in ((2, "F4"), (2.5, "pass")):
         assert judged(margin=margin, best="F4", unsure={"C4": 0.3, "F4": -0.5}, passed=True) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,6 +115,26 @@ def test_values_of_every_kind() -> None:
     assert evaluation_from_outputs(mask, policy).value.tolist() == [0, 0]
     three = np.log(np.array([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]], np.float32))
     assert evaluation_from_outputs(mask, policy, three).value == pytest.approx([0.25, -0.6])
+
+
+def test_probabilities_are_those_of_a_plain_softmax_of_points_on_the_board_and_pass() -> None:
+    random = np.random.default_rng(0)
+    mask = np.zeros((3, 5, 5), np.float32)
+    for row, size in enumerate((5, 3, 4)):
+        mask[row, :size, :size] = 1
+    policy, optimistic = random.normal(size=(2, 3, 26)).astype(np.float32)
+    ownership = random.normal(0, 2, (3, 5, 5)).astype(np.float32)
+    for optimism in (0.0, 0.3, np.array([0, 0.25, 1], np.float32)):
+        found = evaluation_from_outputs(mask, policy, None, None, ownership, optimistic, optimism=optimism)
+        shares = np.broadcast_to(optimism, 3)
+        for row in range(3):
+            powers = [
+                math.exp((1 - shares[row]) * plain + shares[row] * other) if there else 0.0
+                for plain, other, there in zip(policy[row], optimistic[row], [*mask[row].ravel(), 1], strict=True)
+            ]
+            assert found.policy[row] == pytest.approx(np.array(powers) / sum(powers), abs=1e-6)
+        assert found.ownership is not None
+        assert found.ownership.tolist() == (np.clip(ownership, -1, 1) * mask).tolist()
 
 
 def test_positions_get_legal_moves_that_sum_to_one() -> None:

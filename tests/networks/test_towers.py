@@ -18,6 +18,14 @@ from tengen.recipes.loader import network_fields  # noqa: E402
 PLANES, EDGE, ROWS = 5, 9, 3
 
 
+@pytest.mark.parametrize("family", ["preact", "a0", "mobile"])
+def test_every_norm_has_the_settings_of_the_configuration(family: str) -> None:
+    fields = {"family": family, "board_size": EDGE, "norm_epsilon": 0.01, "norm_momentum": 0.25}
+    network = build(parse_config(fields), PLANES, 0)
+    norms = [layer for layer in network.modules() if isinstance(layer, torch.nn.BatchNorm2d)]
+    assert norms and {(norm.eps, norm.momentum) for norm in norms} == {(0.01, 0.25)}
+
+
 class Stored:
     """The numbers of a network by name, and layers made of them."""
 
