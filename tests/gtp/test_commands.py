@@ -52,6 +52,48 @@ def test_all_commands_of_gtp_2_are_known() -> None:
     assert names[0] == "protocol_version", "LizzieYzy takes an answer that begins so for the list"
 
 
+WITHOUT_ARGUMENTS = """
+    protocol_version name version list_commands stop quit gogui-interrupt cputime gomill-cpu_time clear_board get_komi
+    showboard kata-get-rules kata-list-params kata-get-params kata-get-models clear_cache undo kata-list_time_settings
+"""
+WITH_ARGUMENTS = {
+    "known_command": "name",
+    "komi": "6.5",
+    "kgs-rules": "chinese",
+    "fixed_handicap": "4",
+    "kata-get-param": "visits",
+    "kata-set-rule": "ko SIMPLE",
+    "play": "black D4",
+    "genmove": "black",
+    "reg_genmove": "black",
+    "kata-search": "black",
+    "kata-search_cancellable": "black",
+    "kgs-genmove_cleanup": "black",
+    "time_settings": "60 10 5",
+    "time_left": "black 10 0",
+    "kgs-time_settings": "byoyomi 60 10 5",
+    "kata-raw-nn": "black 0 0.5",
+    "kata-raw-human-nn": "black 0",
+    "boardsize": "9 9",
+}
+"""The most arguments that a command takes."""
+
+
+@pytest.mark.parametrize("command", [*WITHOUT_ARGUMENTS.split(), *WITH_ARGUMENTS])
+def test_a_wrong_number_of_arguments_is_refused(command: str) -> None:
+    session = session_of(size=9)
+    before = state(session)
+    arguments = WITH_ARGUMENTS.get(command, "")
+    assert ask(session, f"{command} {arguments} further") == "? syntax error: unexpected argument further"
+    if arguments:
+        fewest = 1 if command in ("boardsize", "kata-raw-nn", "kata-raw-human-nn", "kgs-time_settings") else None
+        needed = fewest or len(arguments.split())
+        given = " ".join(arguments.split()[: needed - 1])
+        words = f"{needed} argument{'s' * (needed > 1)}"
+        assert ask(session, f"{command} {given}") == f"? syntax error: {words} expected, got {needed - 1}"
+    assert state(session) == before and not session.finished
+
+
 def test_the_version_under_katagos_name_is_that_of_its_protocol() -> None:
     """LizzieYzy asks for the ownership of each move from KataGo 1.11 on, and reads the two numbers so."""
     assert ask(session_of(), "version") == "1.0 (fake)"
