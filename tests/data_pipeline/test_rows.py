@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tengen.coords import MAX_SIZE
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.rows import Filters, RowOptions, final_owners, to_row
 from tengen.errors import SgfError
@@ -60,12 +61,22 @@ def test_each_filter_on_its_edge(filters: Filters, reason: str) -> None:
         ({"max_handicap": -1}, "0 keeps even games"),
         ({"min_moves": 20, "max_moves": 19}, "no game has"),
         ({"sizes": (1,)}, "no board size"),
+        ({"sizes": (9, MAX_SIZE + 1)}, f"{MAX_SIZE + 1} is no board size"),
         ({"endings": ("won",)}, "'won' is no ending"),
+        ({"since": datetime.date(2015, 5, 6), "until": datetime.date(2015, 5, 5)}, "no day is from 2015-05-06"),
     ],
 )
 def test_filters_that_no_game_passes_are_refused(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(SgfError, match=why):
         Filters(**wrong)
+
+
+def test_filters_at_their_bounds_are_taken() -> None:
+    for bounds in ({"min_moves": 0, "max_moves": 0, "min_part": 0}, {"max_handicap": 0}, {"sizes": (2, MAX_SIZE)}):
+        Filters(**bounds)  # type: ignore[arg-type]
+    even = GameRecord(size=19, moves=GAME.moves, date=datetime.date(2015, 5, 5))
+    assert [Filters(max_handicap=0).refuse(game) for game in (even, GAME)] == ["", "handicap"]
+    assert Filters(until=datetime.date(2100, 1, 1)).refuse(GameRecord(size=19, moves=GAME.moves)) == "date"
 
 
 def test_unknown_values_fail_the_filters_that_ask_for_them() -> None:
