@@ -41,10 +41,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_the_joined_network_gives_the_policy_of_one_and_the_value_of_the_other(
-    files: tuple[Path, Path], tmp_path: Path
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy, value = files
     assert main(["nets", "join", str(policy), str(value), "--out", str(tmp_path / "alphago.onnx")]) == 0
+    assert capsys.readouterr().out.endswith("value of alphago-value, plane set alphago49, boards 19\n")
     card = read_card(tmp_path / "alphago.onnx")
     assert (card.name, card.plane_set, card.board_sizes) == ("alphago", "alphago49", [19])
     game = Game(size=19, komi=7.5)
@@ -63,12 +64,8 @@ def test_the_joined_network_gives_the_policy_of_one_and_the_value_of_the_other(
 def test_the_longer_plane_set_may_be_that_of_the_policy_and_the_card_says_what_both_say(tmp_path: Path) -> None:
     policy, value = tmp_path / "policy.onnx", tmp_path / "value.onnx"
     cards = (
-        {"data": "records of a server", "search": {"c_puct": 5.0, "batch": 8}},
-        {
-            "data": "self-play",
-            "rules": "chinese",
-            "search": {"c_puct": 1.0, "threads": 2},
-        },
+        {"data": "records of a server", "licence": "MIT", "search": {"c_puct": 5.0, "batch": 8}},
+        {"data": "self-play", "licence": "CC0", "rules": "chinese", "search": {"c_puct": 1.0, "threads": 2}},
     )
     for path, planes, fields in zip((policy, value), ("alphago49", "alphago48"), cards, strict=True):
         written = write(tmp_path, "alphago-value", plane_set=planes, convs=CONVS)
@@ -79,6 +76,7 @@ def test_the_longer_plane_set_may_be_that_of_the_policy_and_the_card_says_what_b
     joined = read_card(tmp_path / "new" / "joined.onnx")
     assert (joined.plane_set, joined.config) == ("alphago49", {"policy": "policy", "value": "value"})
     assert (joined.rules, joined.data) == ("chinese", "records of a server and self-play")
+    assert joined.licence == "MIT and CC0"
     assert joined.search == {"c_puct": 5.0, "batch": 8, "threads": 2}, "that of the policy first"
     games = [Game(19), Game(19).play("Q16")]
     found, first, second = (

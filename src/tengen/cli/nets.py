@@ -158,7 +158,8 @@ def join(
     from tengen.evaluators.join import join as write_joined
 
     card = write_joined(find_network(policy), find_network(value), out)
-    print(f"{out}: policy of {card.config['policy']}, value of {card.config['value']}, plane set {card.plane_set}")
+    of, boards = card.config, _boards(card.board_sizes)
+    print(f"{out}: policy of {of['policy']}, value of {of['value']}, plane set {card.plane_set}, boards {boards}")
 
 
 def quantize(
@@ -315,4 +316,5 @@ def _print_card(card: Card) -> None:
 
 
 def _boards(sizes: list[int]) -> str:
-    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
+    between = len(sizes) > 2 and sizes == list(range(sizes[0], sizes[-1] + 1))
+    return f"{sizes[0]} to {sizes[-1]}" if between else ", ".join(map(str, sizes))

@@ -68,6 +68,7 @@ def join(policy: Path, value: Path, target: Path) -> Card:
         rules=cards[1].rules or cards[0].rules,
         data=" and ".join(dict.fromkeys(card.data for card in cards if card.data)),
         search=dict(cards[1].search) | dict(cards[0].search),
+        licence=" and ".join(dict.fromkeys(card.licence for card in cards if card.licence)),
         created=date.today().isoformat(),
         version=tengen.__version__,
     )
