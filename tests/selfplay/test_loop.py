@@ -353,9 +353,12 @@ def test_a_second_process_helps_and_changes_nothing(
 
 def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     """It begins with a trained network, and records are mixed into what it learns from."""
-    network = unbroken / "nets" / "micro.onnx"
+    network = shutil.copyfile(unbroken / "nets" / "micro.onnx", tmp_path / "start.onnx")
     records = f"learn.records={{store: {unbroken / 'games'}, share: 0.5, until: 2}}"
-    run(recipe, tmp_path / "run", f"start={network}", records, *SMALL[:2], "gate=null", "rating.games=2")
+    words = f"start={network}", records, *SMALL[:2], "gate=null", "rating.games=2"
+    run(recipe, tmp_path / "run", *words, "cycles=1")
+    network = network.rename(tmp_path / "elsewhere.onnx")
+    run(recipe, tmp_path / "run", *words)  # goes on without the file of its start
     first, last = (load_evaluator(tmp_path / "run" / "nets" / f"cycle-0000{cycle}.onnx") for cycle in (0, 2))
     game = Game(5, "tromp-taylor", 5.0).play("C3")
     found = [evaluator.evaluate([game]).policy for evaluator in (load_evaluator(network), first, last)]

@@ -14,7 +14,7 @@ from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.format import MANIFEST
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.evaluators.network_file import find_network, is_shipped
+from tengen.evaluators.network_file import is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -46,7 +46,7 @@ class ClusterLearner(Learner):
         self.config = config
         self._shards: dict[str, Any] = {}
         self._cycles: list[TrainingCycle] = []
-        work = LearningWork(config, SharedFiles.of(_paths(config)))
+        work = LearningWork(config, SharedFiles.of(_paths(config, folder)))
         workers = cluster.beside(Place(place.cpus, place.gpus, workers=1))
         self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
 
@@ -120,10 +120,10 @@ class LearningWork:
             self._temporary.cleanup()
 
 
-def _paths(config: SelfPlayConfig) -> dict[str, Path]:
+def _paths(config: SelfPlayConfig, folder: SelfPlayFolder) -> dict[str, Path]:
     """Where start and records of a recipe are here; networks that come with Tengen are everywhere."""
     records = config.learn.records
     found = {} if records is None else {records.store: Path(records.store)}
-    if config.start is not None and not is_shipped(config.start, path := find_network(config.start)):
+    if config.start is not None and not is_shipped(config.start, path := folder.start(config.start)):
         found[config.start] = path
     return found

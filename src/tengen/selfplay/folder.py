@@ -1,6 +1,7 @@
 """The folder of a self-play run: its files, and how far the run is.
 
     recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
+    start.onnx                 the network that the run began with, if it did with one
     nets/cycle-00012.onnx      the network that plays in cycle 12 (0 is the first)
     checkpoints/cycle-00012.ckpt   the learner before it trains on cycle 12
     games/                     a game store, one shard a cycle
@@ -11,11 +12,14 @@ The files are all the state of a run. Each is written under another name and ren
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 from tengen.checksums import Integrity
+from tengen.disk import write_whole
+from tengen.evaluators.network_file import find_network
 from tengen.runs.folder import RunFolder, numbered
 from tengen.runs.verify import verify
 from tengen.selfplay.config import SelfPlayConfig
@@ -37,6 +41,12 @@ class SelfPlayFolder(RunFolder):
         super().__init__(path, "selfplay")
         self.games = path / "games"
         self.ratings = path / "ratings.json"
+        self._start = path / "start.onnx"
+
+    def start(self, name_or_path: str | Path) -> Path:
+        """The network that the run begins with: its own copy, whatever has become of the start, or before it has one
+        the network of this name. Raises NetworkError where there is none."""
+        return self._start if self._start.exists() else find_network(name_or_path)
 
     def network(self, name: str | int) -> Path:
         """The network that plays in a cycle, by the cycle's number, or the network of a name."""
@@ -105,7 +115,10 @@ class SelfPlayFolder(RunFolder):
         self.check_same(config.model_dump(mode="json"), _MAY_CHANGE, compared=begun)
 
     def prepare(self, config: SelfPlayConfig) -> None:
-        """Make the folder, or check that it holds the run of `config` (RecipeError); write the recipe."""
+        """Make the folder, or check that it holds the run of `config` (RecipeError); write recipe and start."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.check_config(config)
+        if config.start is not None and not self._start.exists():
+            with write_whole(self._start) as temporary:
+                shutil.copyfile(find_network(config.start), temporary)
         self.write_recipe(config.model_dump(mode="json"))
