@@ -485,6 +485,17 @@ def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_p
     assert candidate_rows(replace(found, candidates=(best,)))[0]["score"] == 1.5
 
 
+def test_candidates_turn_from_green_to_red_as_they_lose_up_to_12_percent() -> None:
+    found = FakeEngine().result(Game(9), 100)
+    first, losses = found.candidates[0], (0.0, -0.01, 0.03, 0.06, 0.12, 0.5)
+    moves = tuple(
+        replace(first, point=found.move + n, winrate=first.winrate - loss, visits=50 - n)
+        for n, loss in enumerate(losses)
+    )
+    colors = [row["color"] for row in candidate_rows(replace(found, candidates=moves), limit=9)]
+    assert colors == ["hsl(176 72% 42%)", *(f"hsl({hue} 70% 56%)" for hue in (144, 109, 74, 4, 4))]
+
+
 def test_handicap_gives_white_the_first_move() -> None:
     session = GameSession(GameSettings(size=9, handicap=3, komi=0.5))
     assert session.game.to_play == WHITE and session.engine_to_move

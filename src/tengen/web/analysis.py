@@ -8,7 +8,7 @@ from nicegui import events, ui
 
 from tengen.engine import SearchResult
 from tengen.engine.result import score_lead
-from tengen.web.components import EventHandler, GraphElement, visited
+from tengen.web.components import EventHandler, GraphElement, heat, visited
 from tengen.web.counting import vertex
 from tengen.web.language import _
 from tengen.web.panels import switch_class
@@ -149,10 +149,3 @@ class MoveTable:
     def _point(self, row: int | None) -> None:
         self._pointed = row
         self._on_line()
-
-
-def heat(rank: int, loss: float) -> str:
-    """The color of a candidate as CSS, as on the board: teal for the best, then green to red at 12% winrate lost."""
-    if rank == 0:
-        return "hsl(176 72% 42%)"
-    return f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 56%)"

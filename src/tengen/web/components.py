@@ -135,7 +135,7 @@ class TreeElement(Drawing, component="static/tree.js"):
 
 
 def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[dict[str, Any]]:
-    """The best moves as the board draws them. Winrate, score and loss are for the side to move."""
+    """The best moves as the board draws them. Winrate and score are for the side to move."""
     ranked = visited(result)[:limit]
     top = ranked[0].winrate if ranked else 0.0
     return [
@@ -145,11 +145,19 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
             "winrate": round(move.winrate, 4),
             "score": rounded(score_lead(move)),
             "visits": move.visits,
-            "loss": round(max(0.0, top - move.winrate), 4),
+            "color": heat(rank, top - move.winrate),
             "pv": list(move.pv),
         }
         for rank, move in enumerate(ranked)
     ]
+
+
+def heat(rank: int, loss: float) -> str:
+    """The color of a candidate as CSS: teal for the best, then green through amber to red at 12% winrate lost."""
+    if rank == 0:
+        return "hsl(176 72% 42%)"
+    hue = 140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4
+    return f"hsl({hue:.0f} 70% 56%)"  # light enough for the dark text
 
 
 def rounded(score: float | None) -> float | None:

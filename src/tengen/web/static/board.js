@@ -55,13 +55,6 @@ function starLines(size) {
   return size % 2 ? [edge, (size - 1) / 2, size - 1 - edge] : [edge, size - 1 - edge];
 }
 
-// Best move teal; then green through amber to red as the share of games lost by it grows to 12 per cent.
-function heatColor(candidate) {
-  if (candidate.rank === 0) return "hsl(176 72% 42%)";
-  const hue = 140 * (1 - Math.min(1, candidate.loss / 0.12)) + 4;
-  return `hsl(${hue} 70% 56%)`; // light enough for the dark text
-}
-
 function signed(score) {
   return (score >= 0 ? "+" : "\u2212") + Math.abs(score).toFixed(1);
 }
@@ -154,7 +147,7 @@ export default {
     <circle v-if="mark" class="tg-last" :cx="mark.x" :cy="mark.y" r="22" :stroke="mark.color ? '#23262b' : '#f4f2ec'"/>
     <circle v-for="b in branches" :key="'b' + b" class="tg-branch" :cx="px(b)" :cy="py(b)" r="30"/>
     <template v-if="!shownLine.length"><g v-for="c in shownHeat" :key="'c' + c.point" class="tg-candidate" :class="{ 'tg-best': c.rank === 0 }" :data-point="c.point">
-      <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="color(c)"/>
+      <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="c.color"/>
       <text v-for="(row, k) in rowsOf(c)" :key="k" :class="k ? 'tg-sub' : 'tg-win'" :x="px(c.point)" :y="py(c.point) + row[1]">{{ row[0] }}</text>
     </g>
     <circle v-if="next >= 0 && found.length" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
@@ -286,7 +279,6 @@ export default {
   methods: {
     px(point) { return this.margin + (point % this.size) * CELL; },
     py(point) { return this.margin + Math.floor(point / this.size) * CELL; },
-    color: heatColor,
     // The texts of a candidate's disc with their heights: as many as stay readable at the size of the board.
     rowsOf(c) {
       if (this.cell < 28) return [[Math.round(c.winrate * 100), 20]];
