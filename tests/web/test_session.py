@@ -485,11 +485,19 @@ def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_p
     assert candidate_rows(replace(found, candidates=(best,)))[0]["score"] == 1.5
 
 
-def test_candidates_turn_from_green_to_red_as_they_lose_up_to_12_percent() -> None:
+@pytest.mark.parametrize(("unit", "scores"), [(0.12, False), (0.12, True), (0.0, True)])
+def test_candidates_turn_from_green_to_red_as_they_lose_up_to_12_percent_or_6_points(unit: float, scores: bool) -> None:
     found = FakeEngine().result(Game(9), 100)
-    first, losses = found.candidates[0], (0.0, -0.01, 0.03, 0.06, 0.12, 0.5)
+    first, losses = found.candidates[0], (0.0, -0.1, 0.25, 0.5, 1.0, 4.0)
     moves = tuple(
-        replace(first, point=found.move + n, winrate=first.winrate - loss, visits=50 - n)
+        replace(
+            first,
+            point=found.move + n,
+            winrate=0.5 - unit * loss,
+            score=-20 - 6 * loss if scores else None,
+            lead=None,
+            visits=50 - n,
+        )
         for n, loss in enumerate(losses)
     )
     colors = [row["color"] for row in candidate_rows(replace(found, candidates=moves), limit=9)]

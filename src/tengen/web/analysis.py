@@ -130,7 +130,6 @@ class MoveTable:
             self._shown, self._pointed = position, None
         self._table.set_visibility(room or result is not None)
         moves = visited(result)[:ROWS] if result is not None else []
-        top = moves[0].winrate if moves else 0.0
         for row, (element, labels) in enumerate(self._rows):
             switch_class(element, "tg-blank", row >= len(moves))
             if row >= len(moves):
@@ -144,7 +143,7 @@ class MoveTable:
             texts = (vertex(move.point, size), f"{move.winrate:.1%}", score, f"{move.visits:,}", line)
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)
-            labels[0].style(f"background: {heat(row, top - move.winrate)}")
+            labels[0].style(f"background: {heat(move, moves[0])}")
 
     def _point(self, row: int | None) -> None:
         self._pointed = row

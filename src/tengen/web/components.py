@@ -137,7 +137,6 @@ class TreeElement(Drawing, component="static/tree.js"):
 def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[dict[str, Any]]:
     """The best moves as the board draws them. Winrate and score are for the side to move."""
     ranked = visited(result)[:limit]
-    top = ranked[0].winrate if ranked else 0.0
     return [
         {
             "point": move.point,
@@ -145,18 +144,21 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
             "winrate": round(move.winrate, 4),
             "score": rounded(score_lead(move)),
             "visits": move.visits,
-            "color": heat(rank, top - move.winrate),
+            "color": heat(move, ranked[0]),
             "pv": list(move.pv),
         }
         for rank, move in enumerate(ranked)
     ]
 
 
-def heat(rank: int, loss: float) -> str:
-    """The color of a candidate as CSS: teal for the best, then green through amber to red at 12% winrate lost."""
-    if rank == 0:
+def heat(move: Candidate, best: Candidate) -> str:
+    """The color of a candidate as CSS: teal for the best, then green through amber to red at 12% winrate or 6 points
+    lost. In a decided game the points alone tell moves apart."""
+    if move is best:
         return "hsl(176 72% 42%)"
-    hue = 140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4
+    (mine, its), lost = (score_lead(move), score_lead(best)), best.winrate - move.winrate
+    points = 0.0 if mine is None or its is None else its - mine
+    hue = 140 * (1 - min(1.0, max(0.0, lost / 0.12, points / 6))) + 4
     return f"hsl({hue:.0f} 70% 56%)"  # light enough for the dark text
 
 
