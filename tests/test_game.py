@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -188,6 +191,42 @@ def test_setup_changes_all_or_nothing() -> None:
     game.play("C3")
     with pytest.raises(IllegalMove, match="before the first move"):
         game.setup(black=["E5"])
+
+
+def kept(game: Game) -> tuple[object, ...]:
+    """All that a game knows which does not follow from the rest."""
+    settings = (game.size, game.rules, game.komi, game.move_limit, game._native.declares_no_result)
+    start = (sorted(game.setup_stones), game.first_to_play)
+    return (*settings, *start, game.moves, game.to_play, game.ending, game.result(), game.captures, game.ko, str(game))
+
+
+@pytest.mark.parametrize("twin_of", [copy.copy, copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))])
+def test_copies_and_pickles_of_python_are_games_of_their_own(twin_of: Callable[[Game], Game]) -> None:
+    ko = Game.from_diagram(KO, SIMPLE, komi=-3.5).play("C4")
+    forbidden = ko.copy().play(ko.ko, tolerant=True)
+    for game in (
+        Game(9),
+        ko,
+        forbidden,
+        Game(7, "japanese", 6.5).setup(["C3", "E5"], to_play=WHITE).play("D4").play("C4", color=WHITE).play("pass"),
+        Game(5).play("C3").resign(WHITE).limit_moves(30, no_result=True),
+        Game(5, "aga-button", 7).play("C3").resign(BLACK),
+        Game(5).play("pass").play("pass").play("C3"),
+    ):
+        before = kept(game)
+        twin = twin_of(game)
+        assert kept(twin) == before
+        twin.play("A1")
+        twin.komi = 20
+        assert kept(game) == before
+        twin.undo()
+        assert twin.moves == game.moves
+
+
+@pytest.mark.parametrize("komi", ["6.5", "x", None])
+def test_a_komi_that_is_no_number_is_named(komi: object) -> None:
+    with pytest.raises(TypeError, match=f"komi must be a number, not {komi!r}"):
+        Game(9, komi=komi)  # type: ignore[arg-type]
 
 
 def test_undo_copy_and_clear() -> None:

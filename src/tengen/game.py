@@ -5,9 +5,9 @@ GTP vertex such as "D4" or "pass", and None for pass. Colors are BLACK (0) and W
 """
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -317,6 +317,28 @@ class Game:
         twin._native = self._native.copy()
         return twin
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: what the game is made of, which `__setstate__` plays again."""
+        native, resigned = self._native, None
+        if self.ending == "resignation":
+            resigned = WHITE if self.result() == "B+R" else BLACK
+        settings = self.size, native.rules, self.komi
+        limit = native.move_limit, native.declares_no_result
+        return {**vars(self), "_native": (settings, self.setup_stones, self.first_to_play, self.moves, limit, resigned)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        settings, stones, first, moves, limit, resigned = state["_native"]
+        native = Game(*settings)._native
+        for color, point in stones:
+            native.setup(point, color)
+        native.set_to_play(first)
+        for color, point in moves:
+            native.play(point, color, True)  # the game may have moves that its rules forbid
+        native.set_move_limit(*limit)
+        if resigned is not None:
+            native.resign(resigned)
+        vars(self).update({**state, "_native": native})
+
     # Counting.
 
     def score(self, dead: Iterable[Vertex] = ()) -> float:
@@ -410,6 +432,8 @@ class Game:
 
 
 def _checked_komi(komi: float) -> float:
+    if not isinstance(komi, (int, float, np.integer, np.floating)):
+        raise TypeError(f"komi must be a number, not {komi!r}")
     if not float(2 * komi).is_integer():
         raise ValueError(f"komi must be a whole or half number, not {komi:g}")
     return komi
