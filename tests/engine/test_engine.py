@@ -409,6 +409,34 @@ def test_overrides_that_a_search_refuses_are_refused_again() -> None:
             engine.set_position(Game(9), overrides={"node_ownership": True})
 
 
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"cpuct": 2.0}, "unknown search setting 'cpuct'; did you mean c_puct"),
+        ({"c_puct": -3.0}, "c_puct: .*-3"),
+        ({"lcb": "perhaps"}, "lcb: .*perhaps"),
+    ],
+)
+def test_overrides_that_are_no_settings_are_named(overrides: dict[str, Any], message: str) -> None:
+    engine = Engine(UniformEvaluator())
+    for _ in range(2):
+        with pytest.raises(RecipeError, match=message):
+            engine.set_position(Game(9), overrides=overrides)
+
+
+def test_results_are_equal_to_themselves_alone() -> None:
+    engine = Engine(UniformEvaluator(), limits=Limits(visits=2))
+    engine.set_position(Game(5))
+    result, count, stats = engine.think(), engine.count(Game(5)), engine._search.stats()
+    for found in (result, result.raw, count, stats):
+        assert found is not None and found == found and found != replace(found) and len({found, found}) == 1
+
+
+def test_a_seed_that_cannot_be_is_named() -> None:
+    with pytest.raises(RecipeError, match=r"seed must lie between 0 and .*, not -1"):
+        Engine(UniformEvaluator(), seed=-1)
+
+
 def test_overrides_hold_for_one_position_and_drop_the_tree() -> None:
     engine, game = Engine(UniformEvaluator(), SearchParams(c_puct=0.9), batch=1), Game(9)
     engine.set_position(game)

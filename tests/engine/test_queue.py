@@ -16,7 +16,7 @@ from tengen.engine.params import playout_params
 from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.engine.result import SearchResult
 from tengen.engine.search import TreeSearch
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 
@@ -345,9 +345,20 @@ def test_searches_by_playouts_and_restricted_moves() -> None:
             queue.start(Game(5), FEW, avoid=range(26))
 
 
+def test_a_search_that_is_over_does_not_count() -> None:
+    counted: list[tuple[int, bool]] = []
+    with SearchQueue(Checksum()) as queue:
+        task = queue.start(Game(5), FEW, on_end=lambda task: counted.append((len(queue), task.done)))
+        task.wait(20)
+        assert len(queue) == 0
+    assert counted == [(1, False)]
+
+
 def test_what_cannot_work_is_refused() -> None:
     with pytest.raises(ValueError, match="0 searches"):
         SearchQueue(Checksum(), at_once=0)
+    with pytest.raises(RecipeError, match=r"seed must lie between 0 and .*, not -1"):
+        SearchQueue(Checksum(), seed=-1)
     only = UniformEvaluator()
     only.only_size = 9
     with pytest.raises(NetworkError, match="takes 9x9 boards alone"):

@@ -60,6 +60,13 @@ def test_unknown_names(network: Path) -> None:
         load_evaluator("uniform", "cude")  # type: ignore[arg-type]
     with pytest.raises(NetworkError, match="'mirror'"):
         load_evaluator(network, symmetry="mirror")  # type: ignore[arg-type]
+    with pytest.raises(NetworkError, match="precision 'int4'; did you mean int8"):
+        load_evaluator("uniform", precision="int4")  # type: ignore[arg-type]
+
+
+def test_a_negative_number_of_threads_is_refused(network: Path) -> None:
+    with pytest.raises(NetworkError, match="-1 threads cannot compute"):
+        load_evaluator(network, threads=-1)
 
 
 def test_without_onnxruntime_the_extra_is_named(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:

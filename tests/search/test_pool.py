@@ -220,11 +220,24 @@ def test_a_bad_row_costs_its_own_game_alone() -> None:
         ({"batch_per_game": 0}, "0 positions"),
         ({"games": 3, "seed": [1, 2]}, "as many seeds, not 2"),
         ({"threads": 0}, "threads must be 1 to 1024, not 0"),
+        ({"seed": -1}, "seed must lie between 0 and .*, not -1"),
+        ({"games": 2, "seed": [3, 2**64]}, "seed must lie between 0 and .*, not 18446744073709551616"),
     ],
 )
 def test_settings_that_cannot_work(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SearchPool(UniformEvaluator(), **settings)  # type: ignore[arg-type]
+
+
+def test_a_seed_may_be_one_of_numpys_integers() -> None:
+    def moves(seed: object) -> list[int | None]:
+        pool = SearchPool(UniformEvaluator(), SearchParams(temperature=1), games=3, seed=seed)  # type: ignore[arg-type]
+        for i in range(3):
+            pool.set_root(i, Game(5))
+        pool.run(20)
+        return [pool[i].choose(1) for i in range(3)]
+
+    assert moves(np.int64(7)) == moves(7) == moves([7, 8, 9])
 
 
 def test_calls_out_of_order_are_refused() -> None:

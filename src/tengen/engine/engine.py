@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -135,10 +136,10 @@ class Engine:
     ) -> None:
         """Search this position from now on; the tree is kept as far as the game continues the last one.
 
-        The game is copied. `overrides` are settings of the search for this position alone; a tree that was searched by
-        other settings is dropped. `allow` (if not empty) and `avoid` restrict the first move, `restrictions` the moves
-        of a player to any depth; ValueError when no move is left. A game that is over is searched as if it went on: its
-        end is taken back, or after a long cycle its history.
+        The game is copied. `overrides` are settings of the search for this position alone, RecipeError for those that
+        cannot be; a tree that was searched by other settings is dropped. `allow` (if not empty) and `avoid` restrict
+        the first move, `restrictions` the moves of a player to any depth; ValueError when no move is left. A game that
+        is over is searched as if it went on: its end is taken back, or after a long cycle its history.
         """
         self._end_pondering()
         with self._busy:
@@ -251,7 +252,7 @@ class Engine:
         """Search boards of this size by the settings asked for, the network's advice and these overrides."""
         if self._game is not None and self._game.size == size and overrides == self._overrides:
             return
-        params = self.params_on(size).model_copy(update=dict(overrides))
+        params = self.params_on(size).overridden(overrides)
         if _with_ownership(params).model_dump() != self._search.params.model_dump():
             self._renew(params)
         self._overrides = dict(overrides)  # last: the search may refuse them, and then does so again
@@ -348,7 +349,7 @@ class Engine:
 
 
 def load_engine(
-    network: str = "default",
+    network: str | Path = "default",
     *,
     visits: int | None = None,
     seconds: float | None = None,
@@ -359,7 +360,7 @@ def load_engine(
     seed: int = 0,
     params: SearchParams | None = None,
     style: Style | None = None,
-    on_sizes: Mapping[int, str] = MappingProxyType({}),
+    on_sizes: Mapping[int, str | Path] = MappingProxyType({}),
 ) -> Engine:
     """An engine with a network by name or file; "none" plays without one, by playouts and the rules alone.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, ValidationError, model_validator
@@ -83,6 +83,10 @@ class SearchParams(SearchParamFields):
             return False
         return True
 
+    def overridden(self, settings: Mapping[str, Any]) -> SearchParams:
+        """These settings with some of them given anew. Raises RecipeError for an unknown one or an impossible value."""
+        return _checked(settings, lambda: type(self)(**{**self.model_dump(exclude_unset=True), **settings}))
+
     def native(self) -> _native.SearchParams:
         """The same settings for the native search."""
         params = _native.SearchParams()
@@ -108,12 +112,17 @@ def playout_params(policy: str = "local", priors: str = "linear", selection: str
 
 def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParams:
     """The params with some of them given anew, as text. Raises RecipeError that names what is wrong or unknown."""
+    return _checked(settings, lambda: SearchParams.model_validate_strings({**_texts(params), **settings}))
+
+
+def _checked(settings: Mapping[str, Any], make: Callable[[], SearchParams]) -> SearchParams:
+    """What `make` makes of the settings, with errors of one line."""
     known = list(SearchParams.model_fields)
     for name in settings:
         if name not in known:
             raise RecipeError(unknown_name("search setting", name, known))
     try:
-        return SearchParams.model_validate_strings({**_texts(params), **settings})
+        return make()
     except ValidationError as error:
         first = error.errors()[0]
         raise RecipeError(refused_value(first, ".".join(map(str, first["loc"])))) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.engine.search import MoveRestriction, SearchView, new_inputs, plan, set_root
+from tengen.engine.search import MoveRestriction, SearchView, check_seed, new_inputs, plan, set_root
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -47,9 +47,11 @@ class SearchPool:
             raise ValueError(f"a pool of {games} games is impossible: give 1 or more")
         if batch_per_game < 1:
             raise ValueError(f"a batch of {batch_per_game} positions a game is impossible: give 1 or more")
-        seeds = [seed + i for i in range(games)] if isinstance(seed, int) else list(seed)
+        seeds = list(seed) if isinstance(seed, Iterable) else [int(seed) + i for i in range(games)]
         if len(seeds) != games:
             raise ValueError(f"a pool of {games} games needs as many seeds, not {len(seeds)}")
+        for one in seeds:
+            check_seed(one)
         self.evaluator = evaluator
         self.params = params or SearchParams()
         self.batch_per_game = batch_per_game
@@ -137,7 +139,7 @@ class SearchPool:
             batch.optimism[place < np.repeat(self._native.root_waits(), waiting)] = self.params.root_policy_optimism
         if len(batch):
             try:
-                evaluator.scatter(self._native, evaluator.infer(batch))
+                evaluator.scatter(self._native, evaluator.infer_checked(batch))
             except BaseException:
                 self._native.forget_waiting()
                 raise

@@ -15,7 +15,7 @@ from types import TracebackType
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, SearchResult
-from tengen.engine.search import MoveRestriction, TreeSearch, new_inputs
+from tengen.engine.search import MoveRestriction, TreeSearch, check_seed, new_inputs
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -262,6 +262,7 @@ class SearchQueue:
     ) -> None:
         if at_once < 1:
             raise ValueError(f"{at_once} searches at once are impossible: give 1 or more")
+        check_seed(seed)
         self._tree_threads = tree_threads or max(1, core_count() // _CORES_PER_TREE_THREAD)
         self._trees: ThreadPoolExecutor | None = None
         self.evaluator = evaluator
@@ -330,7 +331,7 @@ class SearchQueue:
 
     def __len__(self) -> int:
         """Searches that are not over."""
-        return len(self._tasks)
+        return sum(not task.done for task in list(self._tasks))
 
     def close(self) -> None:
         """Stop all searches, and wait for the thread to end."""
@@ -434,7 +435,7 @@ class SearchQueue:
             gathered = self._gather(inputs, members)
             counts = [count for count in gathered if isinstance(count, int)]
             ends = list(itertools.accumulate(counts, initial=0))
-            result = self._evaluation.submit(network.infer, inputs[: ends[-1]]) if ends[-1] else None
+            result = self._evaluation.submit(network.infer_checked, inputs[: ends[-1]]) if ends[-1] else None
         except BaseException as failure:
             for task, _ in members:
                 task.search.forget_waiting()

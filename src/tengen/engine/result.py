@@ -39,7 +39,7 @@ class Candidate:
     play_weight: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchResult:
     """The outcome of a search, all of it for the side to move, `to_play` (0 black, 1 white).
 
@@ -74,7 +74,7 @@ def score_lead(found: Candidate | SearchResult) -> float | None:
     return found.score if found.lead is None else found.lead
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Count:
     """A counted position: `score` is Black minus White by the game's rules, komi included, without the dead stones.
 

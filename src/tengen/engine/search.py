@@ -17,7 +17,7 @@ from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RootStats:
     """The moves at the root, most visits first; an entry a move, means for the side to move.
 
@@ -55,7 +55,7 @@ class MoveRestriction:
     allow: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RootEvaluation:
     """What the network said of the root, for its side to move, without temperature and noise.
 
@@ -209,6 +209,12 @@ def new_inputs(network: BatchEvaluator, rows: int, edge: int) -> InputBatch:
     return replace(batch, optimism=np.ones(rows, np.float32)) if network.has_optimism else batch
 
 
+def check_seed(seed: int) -> None:
+    """Raise RecipeError for a seed that native code does not take."""
+    if not 0 <= seed < 2**64:
+        raise RecipeError(f"seed must lie between 0 and 2**64 - 1, not {seed}")
+
+
 MAX_THREADS = 1024
 # A search by playouts alone looks up this often, in seconds.
 _SLICE = 0.02
@@ -224,7 +230,7 @@ class TreeSearch(SearchView):
     Where the params ask no network, `threads` native threads search by playouts instead, and the evaluator is not used.
     With the same games, evaluator, batch and seed it does the same thing again, with one thread. Not for two threads at
     once, except that the questions of SearchView may be asked while another thread is in it. Raises RecipeError for a
-    batch or a number of threads that cannot be.
+    batch, a seed or a number of threads that cannot be.
     """
 
     def __init__(
@@ -239,6 +245,7 @@ class TreeSearch(SearchView):
             raise RecipeError(f"a batch of {batch} positions is impossible: give 1 or more")
         if not 1 <= threads <= MAX_THREADS:
             raise RecipeError(f"{threads} threads cannot search: give 1 to {MAX_THREADS}")
+        check_seed(seed)
         self.evaluator = evaluator
         self.params = params or SearchParams()
         super().__init__(_native.Search(self.params.native(), seed))
@@ -297,7 +304,7 @@ class TreeSearch(SearchView):
         rows = self.gather(self._inputs, self.batch if limit is None else limit)
         if rows:
             try:
-                self.scatter(self._chosen.infer(self._inputs[:rows]))
+                self.scatter(self._chosen.infer_checked(self._inputs[:rows]))
             except BaseException:
                 self.forget_waiting()
                 raise

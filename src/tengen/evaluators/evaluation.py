@@ -156,6 +156,28 @@ FURTHER = tuple(field.name for field in fields(Evaluation))[4:]
 """The outputs that not every network has, all [N]."""
 
 
+_ROUNDING = 1e-3
+"""By so much a value may lie beyond -1 and 1."""
+
+
+def evaluation_fault(found: Evaluation, batch: InputBatch) -> str:
+    """What of the results of a batch cannot be right, in words; empty where nothing is seen. NaN is not looked for."""
+    if not isinstance(found, Evaluation):
+        return f"infer gives {found!r}, no Evaluation"
+    rows, edge = len(batch), batch.edge
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((field.name for field in fields(found)), (rows,))
+    shapes |= {"policy": (rows, edge * edge + 1), "ownership": (rows, edge, edge)}
+    for name, wanted in shapes.items():
+        column = getattr(found, name)
+        if np.shape(column) != wanted and not (column is None and name not in ("policy", "value")):
+            return f"{name} has the shape {np.shape(column)}, not {wanted}"
+    if rows and found.policy.min() < 0:
+        return f"the policy has {found.policy.min():g}, which is no probability"
+    if rows and (most := np.abs(found.value).max()) > 1 + _ROUNDING:
+        return f"a value is {most:g} away from 0, and not within -1 and 1"
+    return ""
+
+
 def softmax(logits: Floats) -> Floats:
     """Softmax over the last axis; an entry of minus infinity gets probability 0."""
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))

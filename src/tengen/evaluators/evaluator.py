@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
-from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position, evaluation_fault
 from tengen.game import Game
 
 RAW_OPTIMISM = 0.2
@@ -62,9 +62,12 @@ class Evaluator(ABC):
 
         `optimism`, 0 to 1, is the share of the optimistic policy, for networks that have one.
         Sums of the policy are 1; where the network gives no legal move any mass, all of them and pass have the same.
-        Raises ValueError without positions, and NetworkError for a board of a size that the evaluator does not know.
+        Raises ValueError without positions, and NetworkError for a board of a size that the evaluator does not know and
+        as `infer_checked`.
         """
         games = [game._native if isinstance(game, Game) else game for game in positions]
+        if not games:
+            raise ValueError("there is no position to evaluate: give one or more")
         edge = max(game.size for game in games)
         chosen = [self.on(game.size) for game in games]
         parts: list[tuple[NDArray[np.intp], Evaluation]] = []
@@ -72,7 +75,7 @@ class Evaluator(ABC):
             rows = [row for row, one in enumerate(chosen) if one is evaluator]
             width = evaluator.only_size or edge
             batch = evaluator.encoded([games[row] for row in rows], width)
-            result = evaluator.infer(replace(batch, optimism=np.full(len(rows), optimism, np.float32)))
+            result = evaluator.infer_checked(replace(batch, optimism=np.full(len(rows), optimism, np.float32)))
             keep_legal(result.policy, [games[row] for row in rows], width)
             if len(rows) == len(games):
                 return result
@@ -108,6 +111,14 @@ class BatchEvaluator(Evaluator):
     def infer(self, batch: InputBatch) -> Evaluation:
         """Evaluate a batch in this evaluator's encoding; the inputs are not kept. Illegal moves may have mass."""
 
+    def infer_checked(self, batch: InputBatch) -> Evaluation:
+        """`infer` as searches ask it. Raises NetworkError for results of another shape than an Evaluation has, negative
+        probabilities, as where logits are given, and values beyond -1 and 1."""
+        result = self.infer(batch)
+        if fault := evaluation_fault(result, batch):
+            raise NetworkError(f"evaluator {self.name}: {fault}")
+        return result
+
     def on(self, size: int) -> BatchEvaluator:
         if self.only_size is not None and size != self.only_size:
             raise NetworkError(f"network {self.name} takes {self.only_size}x{self.only_size} boards alone, "
@@ -142,6 +153,11 @@ class WrappingEvaluator(BatchEvaluator):
     """The base of evaluators that ask another one; all attributes are those of `inner`."""
 
     def __init__(self, inner: BatchEvaluator) -> None:
+        if not isinstance(inner, BatchEvaluator):
+            raise TypeError(
+                f"{type(self).__name__} wraps one BatchEvaluator, not {inner!r}: of an evaluator with several networks "
+                f"use evaluator.wrapped({type(self).__name__})"
+            )
         self.inner = inner
         self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
         self.advice, self.katago_format = inner.advice, inner.katago_format

@@ -28,7 +28,7 @@ def load_evaluator(
     cache: int = 0,
     seed: int = 0,
     remember: bool = True,
-    on_sizes: Mapping[int, str] = MappingProxyType({}),
+    on_sizes: Mapping[int, str | Path] = MappingProxyType({}),
 ) -> Evaluator:
     """The evaluator of an installed network, of a network file, or `uniform`; `default` takes the networks that are
     the strongest on their board sizes.
@@ -40,12 +40,15 @@ def load_evaluator(
     go to the user's cache folder, as for networks that live for minutes. `cache` is the number of positions to keep
     for each network, 0 none.
     `on_sizes` names other networks for boards of these sizes.
-    Raises NetworkError for an unknown name, a file that is no network, an unknown device or symmetry, and for a device
-    that is not there.
+    Raises NetworkError for an unknown name, a file that is no network, an unknown device, symmetry or precision, a
+    negative number of threads, and for a device that is not there.
     """
-    for kind, value, known in (("device", device, get_args(Device)), ("symmetry", symmetry, get_args(Symmetry))):
-        if value not in known:
+    choices = ("device", device, Device), ("symmetry", symmetry, Symmetry), ("precision", precision, Precision)
+    for kind, value, among in choices:
+        if value not in (known := get_args(among)):
             raise NetworkError(unknown_name(kind, value, known))
+    if threads < 0:
+        raise NetworkError(f"{threads} threads cannot compute a network: give 0 (all cores) or more")
     load = partial(_on_device, device=device, batch=batch, threads=threads, precision=precision, remember=remember)
     network = load(name_or_path)
     evaluator: Evaluator = network

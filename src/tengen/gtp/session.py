@@ -19,7 +19,7 @@ from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
-from tengen.errors import GtpError, TengenError
+from tengen.errors import GtpError, NetworkError
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.human import HumanNetwork
@@ -226,7 +226,7 @@ class GtpSession:
             restrictions = (*restrictions, *self._bans(color, game))
         try:
             self.engine.set_position(game, restrictions=restrictions, overrides=wanted)
-        except TengenError:
+        except NetworkError:
             raise
         except ValueError as error:
             raise GtpError(f"the search cannot do this: {error}") from error

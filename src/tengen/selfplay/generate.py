@@ -224,7 +224,7 @@ class _Worker:
         gathered = evaluated = time.perf_counter()
         if len(batch):
             with self._lock:
-                result = evaluator.infer(batch)
+                result = evaluator.infer_checked(batch)
             evaluated, scattering = time.perf_counter(), time.thread_time()
             evaluator.scatter(pool, result)
             cpu += time.thread_time() - scattering
