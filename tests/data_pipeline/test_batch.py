@@ -102,6 +102,12 @@ def test_an_error_comes_with_its_batch() -> None:
             assert batches.step == 1
 
 
+@pytest.mark.parametrize("wrong", [{"depth": 0}, {"threads": 0}])
+def test_a_prefetcher_without_batches_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="give 1 or more of both"):
+        prefetch(Source(), **wrong)
+
+
 def test_a_closed_prefetcher_is_exhausted() -> None:
     batches = prefetch(Source())
     batches.close()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -348,6 +350,46 @@ def test_refuses_what_is_not_there(store: Store, tmp_path: object) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             sampler.encode(rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"split": "trian"}, "unknown split 'trian'; did you mean train"),
+        ({"validation_fraction": -0.1}, "validation_fraction must be 0 to 1, not -0.1"),
+        ({"validation_fraction": 2}, "validation_fraction must be 0 to 1, not 2"),
+        ({"batch_size": 0}, "a batch of 0 positions"),
+        ({"batch_size": 4, "part": (2, 2)}, "no part 2 of 2"),
+        ({"batch_size": 4, "part": (0, 0)}, "no part 0 of 0"),
+        ({"games": 0}, "games must be 1 or more, or None for all, not 0"),
+        ({"games": -1}, "games must be 1 or more"),
+        ({"max_positions": 0}, "max_positions must be 1 or more"),
+        ({"positions_per_game": 0}, "positions_per_game must be 1 or more"),
+        ({"plies": (-3, None)}, "the first one cannot be -3"),
+    ],
+)
+def test_settings_out_of_range_are_named(store: Store, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Sampler(store, **settings)
+
+
+@pytest.mark.parametrize("one_per_game", [False, True])
+def test_there_is_no_batch_before_the_first(store: Store, one_per_game: bool) -> None:
+    with pytest.raises(ValueError, match="no batch -1"):
+        Sampler(store, batch_size=4, one_per_game=one_per_game).batch(-1)
+
+
+def moves_of_games(store: Store, rows: Rows, edge: int) -> np.ndarray:
+    return store.lengths[rows.game]
+
+
+def test_a_pickled_sampler_draws_the_same_batches(store: Store) -> None:
+    options: dict[str, Any] = {"batch_size": 16, "seed": 3, "any_rules": True, "targets": True, "edge": 21}
+    sampler = Sampler(store, "all", extra={"moves": moves_of_games}, **options)
+    twin = pickle.loads(pickle.dumps(sampler))
+    for step in (0, 5):
+        one, other = sampler.batch(step), twin.batch(step)
+        assert one.extra.keys() == {"moves"} and equal(one, other)
 
 
 def test_a_damaged_row_is_an_error_not_a_crash(tmp_path: object) -> None:

@@ -126,7 +126,7 @@ class Prefetcher(Generic[BatchT]):
 
     Holds up to `depth` batches. `step` is the number of the next batch, `waited` the seconds that the consumer spent
     waiting so far. An error in drawing a batch is raised whenever that batch is asked for, and no other follows. Close
-    it, or use it as a context manager.
+    it, or use it as a context manager. Raises ValueError for a depth or a number of threads below 1.
     """
 
     def __init__(
@@ -137,6 +137,8 @@ class Prefetcher(Generic[BatchT]):
         threads: int = 1,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
+        if depth < 1 or threads < 1:
+            raise ValueError(f"{threads} threads cannot draw {depth} batches ahead: give 1 or more of both")
         self.step = start_step
         self.waited = 0.0
         self._now = now

@@ -14,7 +14,7 @@ from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import symmetry_table, unpack_shares
-from tengen.data.sampler import NO_TARGETS, SYMMETRY, Encoder, Sampler, Target, check_part
+from tengen.data.sampler import NO_TARGETS, SYMMETRY, Encoder, Sampler, Target, check_part, check_step
 from tengen.data.split import Shuffle, Split, choose
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
@@ -157,6 +157,7 @@ class LabelSampler:
 
     def batch(self, step: int) -> Batch:
         """Draw and encode batch number `step` >= 0, with `target` and `reply`."""
+        check_step(step)
         part, parts = self.part
         return self.draw(step * self.batch_size + part * self.batch_size // parts, self.batch_size // parts)
 

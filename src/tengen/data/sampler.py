@@ -49,9 +49,14 @@ class Encoder:
         self._plane_set = plane_set
         self._edge = edge
         self._threads = threads
+        self._made_of = store, plane_set, edge, threads, first_game, dict(extra), any_rules
         first = max(0, int(np.searchsorted(store.starts, first_game, side="right")) - 1)
         self._starts = store.starts[first:]
         self._shards = [_columns(shard, any_rules) for shard in store.shards[first:]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Of the columns, which are memory-mapped files, the path is pickled, as of the store."""
+        return Encoder, self._made_of
 
     def encode(self, rows: Rows, targets: bool = False) -> Batch:
         """Encode the positions before the moves `ply`. At the end of a game `policy` is -1.
@@ -141,6 +146,7 @@ class Sampler:
 
     Positions are drawn without replacement: every epoch is a new permutation of all positions of the split, and batches
     continue across the end of an epoch. There is no other state, so training resumes by asking for the next step.
+    A pickled sampler, as for the workers of a PyTorch DataLoader, draws the same batches; the store is opened again.
 
     Args:
         store: The game store.
@@ -175,7 +181,7 @@ class Sampler:
             results of that player for those of the side to move. Without it such positions are left out.
 
     Raises StoreError when the split holds no position or fewer games or positions than asked for, NetworkError for an
-    unknown plane set.
+    unknown plane set, ValueError for an unknown split and numbers out of range.
     """
 
     def __init__(
@@ -204,6 +210,15 @@ class Sampler:
         part: tuple[int, int] = (0, 1),
     ) -> None:
         check_part(batch_size, part)
+        for name, number in (
+            ("games", games),
+            ("max_positions", max_positions),
+            ("positions_per_game", positions_per_game),
+        ):
+            if number is not None and number < 1:
+                raise ValueError(f"{name} must be 1 or more, or None for all, not {number}")
+        if plies[0] < 0:
+            raise ValueError(f"plies count from 0: the first one cannot be {plies[0]}")
         self.store = store
         self.plane_set = find_plane_set(plane_set)
         self.batch_size = batch_size
@@ -269,6 +284,7 @@ class Sampler:
 
     def rows(self, step: int) -> Rows:
         """Draw the positions of batch number `step` >= 0, not encoded."""
+        check_step(step)
         start = step * self.batch_size
         if not self.one_per_game:
             part, parts = self.part
@@ -382,9 +398,19 @@ def _is_pass(moves: npt.NDArray[np.uint16], size: npt.ArrayLike) -> npt.NDArray[
 
 
 def check_part(batch_size: int, part: tuple[int, int]) -> None:
-    """Raise ValueError where a batch has no such equal parts."""
+    """Raise ValueError for a batch without positions, and where it has no such equal parts."""
+    if batch_size < 1:
+        raise ValueError(f"a batch of {batch_size} positions is impossible: give 1 or more")
+    if not 0 <= part[0] < part[1]:
+        raise ValueError(f"there is no part {part[0]} of {part[1]}: give (i, n) with 0 <= i < n")
     if batch_size % part[1]:
         raise ValueError(f"a batch of {batch_size} positions has no {part[1]} equal parts")
+
+
+def check_step(step: int) -> None:
+    """Raise ValueError for a batch that there is not."""
+    if step < 0:
+        raise ValueError(f"there is no batch {step}: they count from 0")
 
 
 def _by_hash(store: Store, chosen: Ints) -> Ints:

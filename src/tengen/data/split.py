@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
+from tengen.errors import unknown_name
 
 Split = Literal["train", "validation", "all"]
 Words = npt.NDArray[np.uint64]
@@ -35,8 +36,12 @@ def choose(hashes: Words, split: Split, fraction: float) -> npt.NDArray[np.bool_
     """Return which games belong to a split, bool [games], from their hashes alone.
 
     About `fraction` of all games are for validation. A game and its rotations and reflections are always in the same
-    split, whatever else the store holds.
+    split, whatever else the store holds. Raises ValueError for another split and a fraction outside 0 to 1.
     """
+    if split not in get_args(Split):
+        raise ValueError(unknown_name("split", split, get_args(Split)))
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"validation_fraction must be 0 to 1, not {fraction:g}")
     if split == "all":
         return np.ones(len(hashes), np.bool_)
     validates = mix(hashes, _SPLIT_KEY) < np.uint64(min(int(fraction * 2.0**64), 2**64 - 1))
