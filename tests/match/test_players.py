@@ -16,7 +16,7 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Player, Turn, comment_of
 from tengen.match.players import EnginePlayer, PolicyPlayer, evaluator_player, open_player
-from tengen.match.spec import PlayerSpec
+from tengen.match.spec import PLAYERS, PlayerSpec
 
 
 class Fixed(UniformEvaluator):
@@ -320,3 +320,15 @@ def test_cards_that_differ_by_size_search_in_pools_of_their_own() -> None:
         assert choose(player, small, id=rounds[0]).point != 20
         for id in rounds:
             player.end_game(id)
+
+
+@pytest.mark.parametrize(("word", "visits"), [("of-my-own", 400), ("of-my-own@8", 8)])
+def test_an_evaluator_of_a_program_plays_as_a_player_of_its_own_name(
+    word: str, visits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(
+        PLAYERS._parts, "of-my-own", lambda spec, games: evaluator_player(spec, UniformEvaluator(), games)
+    )
+    player = open_player(PlayerSpec.parse(word))
+    player.start_game(0, Game(2), 1)
+    assert player.name == word.replace("@8", ", 8 visits") and choose(player, Game(2)).visits == visits

@@ -23,7 +23,7 @@ from tengen.game import Game
 from tengen.match.moves import DeadStones, allowed_moves, draw_moves
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of
 from tengen.match.program_player import ProgramPlayer
-from tengen.match.spec import PLAYERS, PlayerSpec
+from tengen.match.spec import PLAYERS, VISITS, PlayerSpec
 
 
 def open_player(
@@ -80,7 +80,13 @@ def evaluator_player(
     threads: int = 1,
     dead_stones: DeadStones = "pass-alive",
 ) -> Player:
-    """The player of a spec of kind `network`, `policy`, `raw` or `playouts` on this evaluator; see `open_player`."""
+    """The player of a spec of kind `network`, `policy`, `raw` or `playouts` on this evaluator; see `open_player`.
+
+    One of kind `plugin` searches as a network does: with it a player of another package can have an evaluator of its
+    own.
+    """
+    if spec.kind == "plugin" and spec.visits is None and spec.seconds is None and spec.time is None:
+        spec = spec.model_copy(update={"visits": VISITS["network"]})
     if spec.kind == "raw":
         return PolicyPlayer(evaluator, spec.name, draws_first=True)
     if spec.pass_policy == "engine":
