@@ -214,3 +214,44 @@ def test_what_all_intervals_share_is_computed_once(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(np.linalg, "inv", calls)
     fit([Score(name, "b", 3, 1, 2) for name in "acdef"], "b", first_move=True)
     assert calls.call_count == 1
+
+
+def test_the_intervals_of_many_players_solve_no_equations_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equations of n unknowns take n cubed: an hour for the intervals of 1,000 players."""
+    rng = np.random.default_rng(3)
+    pairs = [tuple(map(int, rng.choice(40, 2, replace=False))) for _ in range(60)]
+    games = [(a, b) for i in range(40) for a, b in [(i, (i + 1) % 40), ((i + 1) % 40, i), *pairs[:i]]]
+    scores = [Score(f"{a}", f"{b}", *map(int, rng.integers(1, 3, 3) * [1, 0, 1])) for a, b in games]
+    calls = Mock(side_effect=np.linalg.solve)
+    monkeypatch.setattr(np.linalg, "solve", calls)
+    fit(scores, "0", intervals=[], deviation=FLAT)
+    without = calls.call_count
+    ratings = fit(scores, "0", deviation=FLAT)
+    assert calls.call_count == 2 * without
+
+    black, white = (np.array([int(getattr(score, color)) for score in scores]) for color in ("black", "white"))
+    won, lost = (np.array([getattr(score, kind) for score in scores]) for kind in ("wins", "losses"))
+
+    def deviance(values: np.ndarray) -> tuple[float, np.ndarray]:
+        """Minus twice the log likelihood, and its slope."""
+        p = 1 / (1 + np.exp(values[white] - values[black]))
+        slope = np.zeros(40)
+        np.add.at(slope, black, 2 * ((won + lost) * p - won))
+        np.add.at(slope, white, 2 * (won - (won + lost) * p))
+        return float(-2 * (won * np.log(p) + lost * np.log(1 - p)).sum()), slope
+
+    def lowest(held: dict[int, float]) -> float:
+        free = [i for i in range(40) if i not in held]
+
+        def part(x: np.ndarray) -> tuple[float, np.ndarray]:
+            values = np.zeros(40)
+            values[free], values[list(held)] = x, list(held.values())
+            value, slope = deviance(values)
+            return value, slope[free]
+
+        return float(minimize(part, np.zeros(len(free)), method="BFGS", jac=True).fun)
+
+    least = lowest({0: 0.0})
+    for name in ("1", "20"):
+        for end in (ratings[name].low, ratings[name].high):
+            assert lowest({0: 0.0, int(name): end * math.log(10) / 400}) - least == pytest.approx(1.96**2, abs=0.01)

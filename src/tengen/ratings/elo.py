@@ -27,6 +27,7 @@ ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the od
 _FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond counts as infinite
 _EXACT = 1e-3  # of a bound, in units of log odds
 _LEVEL = 1e-9  # of the log likelihood: a smaller gain ends the search
+_STEP = 1e-4  # of the gain of a step of Newton's method that may be left: the next step makes it up
 _MAX_STEPS = 100
 
 
@@ -116,7 +117,7 @@ def fit(
         raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {', '.join(players) or 'none'}")
     beyond = _unreached(players, games, anchor)
     here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
-    inside = [score for score in games if score.black in here]
+    inside = [score for score in games if score.black not in beyond]
     likelihood = _Likelihood(here, inside, deviation / ELO, first_move_deviation / ELO if first_move else None)
     points, ends = _points(inside), _open_ends(here, inside, anchor)
 
@@ -133,7 +134,7 @@ def fit(
         for i, name in enumerate(here)
     ]
     advantage = Rating("first move", *elos(len(here), intervals is None), 0.0, 0.0) if first_move else None
-    warnings = [f"{'; '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
+    warnings = [f"{'; '.join(sorted(beyond))}: no chain of games leads to {anchor}, not rated"] if beyond else []
     warnings += _open_warnings(ends, anchor)
     ranked = tuple(sorted(made, key=lambda rating: (-rating.elo, rating.player)))
     return Ratings(anchor, ranked, advantage, tuple(warnings))
@@ -160,32 +161,45 @@ class _Likelihood:
         self._won = np.array([score.wins + score.draws / 2 for score in scores])
         self._games = np.array([score.games for score in scores])
         self._draws = float(sum(score.draws for score in scores))
-        around_mean = np.eye(n)
-        around_mean[: len(players), : len(players)] -= 1 / len(players)
-        self._prior: Floats = around_mean / deviation**2
+        self._players = len(players)
+        self._precision = np.full(n, 1 / deviation**2)  # of the prior
         if first_move_deviation is not None:
-            self._prior[-1, -1] = 1 / first_move_deviation**2
+            self._precision[-1] = 1 / first_move_deviation**2
 
     def _odds(self, ratings: Floats) -> Floats:
         odds: Floats = ratings[self._columns] @ self._signs
         return odds
 
+    def _by_rating(self, rows: Floats) -> Floats:
+        """The sum of the rows of games that each rating is part of, with its sign."""
+        return np.asarray(np.bincount(self._columns.ravel(), np.outer(rows, self._signs).ravel(), self._n), np.float64)
+
+    def _pull(self, ratings: Floats) -> Floats:
+        """The slope of the prior, of one vector of ratings [n] or of several [n, k]."""
+        away = ratings.copy()
+        away[: self._players] -= ratings[: self._players].mean(axis=0)
+        pull: Floats = (self._precision * away.T).T
+        return pull
+
     def value(self, ratings: Floats) -> float:
         odds = self._odds(ratings)
         loss = self._games * np.logaddexp(0, odds) - self._won * odds
-        return float(loss.sum() + ratings @ self._prior @ ratings / 2)
+        return float(loss.sum() + ratings @ self._pull(ratings) / 2)
 
     def gradient(self, ratings: Floats) -> Floats:
         surplus = self._games / (1 + np.exp(-self._odds(ratings))) - self._won
-        summed = np.bincount(self._columns.ravel(), np.outer(surplus, self._signs).ravel(), self._n)
-        slope: Floats = summed + self._prior @ ratings
-        return slope
+        return self._by_rating(surplus) + self._pull(ratings)
+
+    def _weights(self, ratings: Floats) -> Floats:
+        """The second derivative of minus the log likelihood by the odds, for each row of games."""
+        chance = 1 / (1 + np.exp(-self._odds(ratings)))
+        weights: Floats = self._games * chance * (1 - chance)
+        return weights
 
     def curvature(self, ratings: Floats) -> Floats:
-        chance = 1 / (1 + np.exp(-self._odds(ratings)))
-        weights = np.outer(self._games * chance * (1 - chance), self._products).ravel()
-        curve: Floats = np.bincount(self._cells, weights, self._n**2).reshape(self._n, self._n) + self._prior
-        return curve
+        weights = np.outer(self._weights(ratings), self._products).ravel()
+        curve = np.bincount(self._cells, weights, self._n**2).reshape(self._n, self._n)
+        return curve + self._pull(np.eye(self._n))
 
     @cached_property
     def best(self) -> Floats:
@@ -199,47 +213,85 @@ class _Likelihood:
     @cached_property
     def _noise(self) -> float:
         """Variance of the results at the best ratings as a share of what it were without draws."""
-        chance = 1 / (1 + np.exp(-self._odds(self.best)))
-        return noise(self._draws, float(self._games @ (chance * (1 - chance))))
+        return noise(self._draws, float(self._weights(self.best).sum()))
 
     @cached_property
     def _covariance(self) -> Floats:
-        """Of all ratings but the anchor's, at the best ones."""
-        return np.asarray(np.linalg.inv(self.curvature(self.best)[1:, 1:]), np.float64)
+        """Of all ratings, at the best ones; the anchor's row and column are 0."""
+        covariance = np.zeros((self._n, self._n))
+        covariance[1:, 1:] = np.linalg.inv(self.curvature(self.best)[1:, 1:])
+        return covariance
 
     def best_with(self, start: Floats, held: int = 0) -> Floats:
         """The most likely ratings when that of `held` and the anchor's are as in `start`.
 
         Newton's method, which converges on a convex function when no step may climb.
         """
-        free = np.setdiff1d(np.arange(self._n), [0, held])
+        free = np.ones(self._n)
+        free[[0, held]] = 0
         ratings, value = start.copy(), self.value(start)
-        for _ in range(_MAX_STEPS if len(free) else 0):
-            slope = self.gradient(ratings)[free]
-            step = np.linalg.solve(self.curvature(ratings)[np.ix_(free, free)], slope)
+        for _ in range(_MAX_STEPS if free.any() else 0):
+            slope = self.gradient(ratings) * free
+            step = self._step_near_best(ratings, slope, held) if held else self._step(ratings, slope)
             expected = gain = float(slope @ step)
-            trial = ratings.copy()
-            trial[free] -= step
+            trial = ratings - step
             while (after := self.value(trial)) > value and gain > _LEVEL:
                 step, gain = step / 2, gain / 2
-                trial[free] = ratings[free] - step
+                trial = ratings - step
             ratings, value = trial, after
             if expected < _LEVEL:
                 break
         return ratings
 
+    def _step(self, ratings: Floats, slope: Floats) -> Floats:
+        """The step of Newton's method, with the anchor held."""
+        step = np.zeros(self._n)
+        step[1:] = np.linalg.solve(self.curvature(ratings)[1:, 1:], slope[1:])
+        return step
+
+    def _step_near_best(self, ratings: Floats, slope: Floats, held: int) -> Floats:
+        """The same with another rating held too, all but a share of `_STEP` of its gain.
+
+        By conjugate gradients: with the covariance at the best ratings they need a few rounds of n squared products. To
+        solve the equations takes n cubed, for each of the many steps of each end of an interval.
+        """
+        covariance, weights = self._covariance, self._weights(ratings)
+        along = covariance[held] / covariance[held, held]
+
+        def led(residual: Floats) -> Floats:
+            """What the covariance makes of it, of all ratings while that of `held` stays."""
+            moved = covariance @ residual
+            return np.asarray(moved - along * moved[held], np.float64)
+
+        step, residual = np.zeros(self._n), slope
+        direction = led(residual)
+        first = left = float(residual @ direction)
+        for _ in range(self._n):
+            if left <= _STEP * first:
+                break
+            curved = self._by_rating(weights * self._odds(direction)) + self._pull(direction)
+            curved[[0, held]] = 0
+            length = left / float(direction @ curved)
+            step, residual = step + length * direction, residual - length * curved
+            onward = led(residual)
+            left, before = float(residual @ onward), left
+            direction = onward + left / before * direction
+        return step
+
     def bound(self, i: int, side: int) -> float:
         """Where rating i is just not refused at 95%: twice the log likelihood ratio over the noise is 1.96 squared."""
         best, best_value, noise = self.best, self._best_value, self._noise
-        covariance = self._covariance[:, i - 1]
-        along = np.concatenate([[0.0], covariance / covariance[i - 1]])  # how the others follow rating i
+        covariance = self._covariance[i]
+        along = covariance / covariance[i]  # how the others follow rating i
 
         def excess(distance: float) -> float:
             """How many standard errors too far; nearly a straight line."""
+            nonlocal along
             there = self.best_with(best + side * distance * along, held=i)
+            along = side * (there - best) / distance
             return math.sqrt(max(0.0, 2 * (self.value(there) - best_value) / noise)) - Z95
 
-        far = Z95 * math.sqrt(noise * covariance[i - 1])
+        far = Z95 * math.sqrt(noise * covariance[i])
         while (above := excess(far)) < 0:
             far *= 1.5
             if far > _FARTHEST:
@@ -296,10 +348,9 @@ _WORDS = {
 }
 
 
-def _unreached(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
+def _unreached(players: Sequence[str], scores: Sequence[Score], anchor: str) -> set[str]:
     """The players that no chain of games connects with the anchor."""
-    joined = _reached(((score.black, score.white) for score in scores), anchor, both_ways=True)
-    return [name for name in players if name not in joined]
+    return set(players) - _reached(((score.black, score.white) for score in scores), anchor, both_ways=True)
 
 
 def _open_ends(players: Sequence[str], scores: Sequence[Score], anchor: str) -> dict[str, _Ends]:
