@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING, Any
 
 from tengen.coords import to_gtp
 from tengen.disk import json_text, write_text
 from tengen.review.annotate import cost_text, leader, line_text
 from tengen.review.game import BAD, DOUBTFUL, LOSSES, PHASES, WINRATE_LOSSES, GameReview, ReviewedMove, Summary
 from tengen.runs.boards import position_picture
-from tengen.runs.plots import ACCENT, INK, SECOND, plot
 from tengen.runs.report import Board, Tile, write_page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _HEADS = ("", "moves", "mean loss", "in the top five", "engine's choice")
 _DRAWN = 6  # mistakes of a player with a diagram
@@ -153,6 +152,9 @@ def _rows(review: GameReview, color: int, name: str) -> list[list[str]]:
 
 
 def _plots(review: GameReview, names: Sequence[str]) -> list[Any]:
+    # Matplotlib takes as long to load as all else of a review, and JSON, SGF and the help need none.
+    from tengen.runs.plots import ACCENT, INK, SECOND, plot
+
     numbers = [node.move_number for node in review.nodes]
     found = [node.analysis for node in review.nodes if node.analysis is not None]
     marker = "o" if len(found) == 1 else ""  # a line needs two points
@@ -184,6 +186,8 @@ def _plots(review: GameReview, names: Sequence[str]) -> list[Any]:
 
 
 def _set_units(axes: Axes, text: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_ylabel(text)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))  # moves
 
