@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from offspring import Offspring
 
@@ -24,7 +25,7 @@ from tengen.match.folder import VERSION, MatchFolder, read_folder
 from tengen.match.game import Outcome
 from tengen.match.runner import InBatch, InWorkers, MatchObserver, games_at_once, play_match
 from tengen.match.settings import MatchSettings
-from tengen.match.sprt import Progress
+from tengen.match.sprt import Progress, Sprt
 from tengen.ratings.pool import match_games
 from tengen.sgf import read_game
 
@@ -187,6 +188,20 @@ def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: 
     assert figures["games"] == 20 and figures["complete"]
     assert {row["reason"] for row in lines(tmp_path)} >= {"crash", "illegal", "invalid answer"}
     assert offspring.gone()
+
+
+def test_a_match_judges_pairs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged, ratio = [], Sprt.ratio
+
+    def counted(self: Sprt, counts: np.ndarray) -> np.ndarray:
+        judged.append(len(counts))
+        return ratio(self, counts)
+
+    monkeypatch.setattr(Sprt, "ratio", counted)
+    settings = match("a=random", "b=random", games=40, conditions=TINY, sprt={"elo0": 0, "elo1": 1})
+    figures = play(settings, tmp_path, workers=1)
+    assert sum(figures["sprt"]["pairs"]) == 20
+    assert max(judged[:-1]) <= 2 and judged[-1] == 20, "the last call is that of the figures"
 
 
 def test_a_sequential_test_ends_the_match(tmp_path: Path) -> None:

@@ -120,6 +120,28 @@ def test_the_decision_does_not_depend_on_later_pairs() -> None:
     assert decided.figures()["pairs"][4] == sum(decided.counts)
 
 
+def test_a_match_judges_each_pair_about_once_as_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = list(np.random.default_rng(2).integers(0, 5, 400) / 4)
+    test, judged, judged_rows, open_after = Sprt(elo0=-5, elo1=60), [], 0, 0
+    fresh = [test.judge(pairs[:n]) for n in range(len(pairs))]
+    ratio = Sprt.ratio
+
+    def counted(self: Sprt, counts: np.ndarray) -> np.ndarray:
+        nonlocal judged_rows
+        judged_rows += len(counts)
+        return ratio(self, counts)
+
+    monkeypatch.setattr(Sprt, "ratio", counted)
+    for n in range(len(pairs)):
+        judged.append(test.judge(pairs[:n], open_after))
+        if judged[-1].accepted:
+            break
+        open_after = sum(judged[-1].counts)
+    assert judged == fresh[: len(judged)] and judged[-1].accepted and len(judged) > 20
+    assert judged_rows < 2 * len(judged)
+    assert test.judge(pairs, open_after) == test.judge(pairs) == judged[-1]  # of many new pairs the first that decides
+
+
 def test_an_undecided_test_counts_all_pairs() -> None:
     test = Sprt(elo0=0, elo1=100)
     now = test.judge([0.75, 0.25, 0.75, 1.0])

@@ -153,20 +153,23 @@ def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> It
 
 
 def _play(settings: MatchSettings, files: MatchFolder, games: Games, observer: MatchObserver) -> None:
+    judged = 0  # pairs, after which the test was open
     for batch in games:
         files.add(batch)
-        test = _test(settings, files.outcomes)
+        test = _test(settings, files.outcomes, judged)
         for outcome, _ in batch:
             observer.played(outcome, test)
-        if test is not None and test.accepted:
-            return
+        if test is not None:
+            if test.accepted:
+                return
+            judged = sum(test.counts)
 
 
-def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> Progress | None:
-    """The state of the sequential test, if there is one."""
+def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome], open_after: int = 0) -> Progress | None:
+    """The state of the sequential test, if there is one; it was open after so many pairs."""
     if settings.sprt is None:
         return None
-    return settings.sprt.judge(pair_scores(outcomes.values(), settings.players[0].name))
+    return settings.sprt.judge(pair_scores(outcomes.values(), settings.players[0].name), open_after)
 
 
 def _is_decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> bool:

@@ -52,15 +52,16 @@ class Sprt(BaseModel):
         """Of the log likelihood ratio: at the first elo0 is accepted, at the second elo1 (Wald, 1945)."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
-    def judge(self, pairs: Iterable[float]) -> Progress:
+    def judge(self, pairs: Iterable[float], open_after: int = 0) -> Progress:
         """The test after these pairs, in their order; each is the first player's score of a pair: 0, 1/4, ... 1.
 
-        Pairs after the deciding one are ignored, so games that end out of order change nothing.
+        Pairs after the deciding one are ignored, so games that end out of order change nothing. After the first
+        `open_after` pairs the test was open, as an earlier call has found: they are not judged again.
         """
         results = np.array([round(4 * score) for score in pairs], np.intp)
         if not len(results):
             return Progress(self, 0.0, (0,) * 5, None)
-        counts = np.cumsum(np.eye(5)[results], axis=0)
+        counts = np.cumsum(np.eye(5)[results], axis=0)[min(open_after, len(results) - 1) :]
         ratios = self.ratio(counts)
         lower, upper = self.bounds
         outside = (ratios <= lower) | (ratios >= upper)
