@@ -204,6 +204,23 @@ def test_the_way_that_was_visited_is_followed() -> None:
         tree.remove(tree.root)
 
 
+def test_what_a_record_cannot_say_is_refused_and_changes_nothing() -> None:
+    tree = grown()
+    before, gone = write_tree(tree), tree.root.children[0].children[1]
+    for change, message in (
+        (lambda: tree.add_move(tree.root, 2, 5), r"0 \(black\) or 1 \(white\), not 2"),
+        (lambda: tree.add_move(tree.root, -1, 5), "not -1"),
+        (lambda: setattr(tree.root, "to_play", 5), "not 5"),
+        (lambda: setattr(tree.root, "setup", {3: 0, 4: 5}), "not 5"),
+        (lambda: setattr(tree.root, "marks", {3: "circle", 4: "TR"}), "unknown mark 'TR'"),
+        (lambda: (tree.remove(gone), tree.make_main(gone)), "not in this tree"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            change()
+        assert write_tree(tree) == before or gone not in tree
+    assert [node.point for node in tree.line(tree.root)] == [None, 10, 11, 12, 13]
+
+
 def test_a_known_move_is_not_added_twice_and_a_variation_can_become_the_main_line() -> None:
     tree = grown()
     branch = tree.root.children[0].children[1]

@@ -265,6 +265,8 @@ def test_moves_before_the_damage_can_be_read_alone(tail: bytes, reason: str) -> 
     with pytest.raises(SgfError, match=reason):
         read_game(record, moves=3)
     assert len(read_game(b"(;SZ[9];B[aa])", moves=3)[0].moves) == 1
+    with pytest.raises(ValueError, match="no -1 moves"):
+        read_game(b"(;SZ[9];B[aa])", moves=-1)
 
 
 @pytest.mark.parametrize(

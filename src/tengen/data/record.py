@@ -120,8 +120,10 @@ class GameRecord:
     def game(self, moves: int | None = None) -> Game:
         """Replay the first `moves` moves, all by default. An unknown komi becomes 0.
 
-        Raises IllegalMove where a move is illegal by the rules of the record.
+        Raises IllegalMove where a move is illegal by the rules of the record, ValueError for less than 0 moves.
         """
+        if moves is not None and moves < 0:
+            raise ValueError(f"a game has no {moves} moves: give 0 or more, or None for all")
         game = Game(self.size, self.rules, 0.0 if self.komi is None else self.komi)
         game.setup(black=self.black_stones.tolist(), white=self.white_stones.tolist(), to_play=self.first)
         for color, point in zip(self.colors[:moves].tolist(), self.points[:moves].tolist(), strict=True):

@@ -53,7 +53,7 @@ def read_game(
         rules: The rule set of a record that names none or an unknown one; empty to guess where it names none
             (`SgfInfo.rules_or_guess`).
         komi: The komi of a record without one; None to guess (`SgfInfo.komi_or_guess`).
-        moves: Read this many moves at most; what follows may be damaged or illegal. None for all.
+        moves: Read this many moves at most, 0 or more; what follows may be damaged or illegal. None for all.
 
     Returns:
         The game, and the game information as the record gives it, without guesses.
@@ -62,7 +62,10 @@ def read_game(
         SgfError: The record is not a complete legal game of Go (with `partial`: no game at all), or names unknown
             rules.
         OSError: The file cannot be read.
+        ValueError: `moves` is below 0.
     """
+    if moves is not None and moves < 0:
+        raise ValueError(f"a record has no {moves} moves: give 0 or more, or None for all")
     record = read_record(first_tree(source if isinstance(source, bytes) else Path(source).read_bytes()))
     if moves is not None and len(record.moves) >= moves:
         record = replace(record, moves=record.moves[:moves], problem=None)

@@ -14,7 +14,7 @@ import numpy as np
 from sgfmill import sgf_grammar
 
 from tengen import coords
-from tengen.errors import IllegalMove, SgfError
+from tengen.errors import IllegalMove, SgfError, unknown_name
 from tengen.game import BLACK, WHITE, Game
 from tengen.sgf.grammar import (
     RECORD_LIMITS,
@@ -52,6 +52,13 @@ class Analysis:
     winrate: float
     score_lead: float | None
     visits: int
+
+
+def _letter(color: int) -> str:
+    """SGF's letter of a color. Raises ValueError for what is none."""
+    if color not in (BLACK, WHITE):
+        raise ValueError(f"a color is 0 (black) or 1 (white), not {color!r}")
+    return "BW"[color]
 
 
 class GameNode:
@@ -140,11 +147,14 @@ class GameNode:
 
     @property
     def setup(self) -> dict[int, int]:
-        """Points that change without a move (AB, AW, AE): 0 black, 1 white, 2 empty. Raises SgfProblem."""
+        """Points that change without a move (AB, AW, AE): 0 black, 1 white, 2 empty. Raises SgfProblem, and ValueError
+        where another color is set."""
         return {point: color for color, name in enumerate(SETUP) for point in self._points(name)}
 
     @setup.setter
     def setup(self, stones: Mapping[int, int]) -> None:
+        if others := set(stones.values()) - set(range(len(SETUP))):
+            raise ValueError(f"a point is set up as 0 (black), 1 (white) or 2 (empty), not {others.pop()!r}")
         for color, name in enumerate(SETUP):
             self._set_points(name, [point for point, new in stones.items() if new == color])
 
@@ -156,15 +166,18 @@ class GameNode:
     @to_play.setter
     def to_play(self, color: int | None) -> None:
         if color != self.to_play:
-            self._set("PL", [] if color is None else ["BW"[color].encode()])
+            self._set("PL", [] if color is None else [_letter(color).encode()])
 
     @property
     def marks(self) -> dict[int, str]:
-        """Marks by point: `triangle`, `square`, `circle` or `cross`. Points off the board are left out."""
+        """Marks by point: `triangle`, `square`, `circle` or `cross`; ValueError where another one is set. Points off
+        the board are left out."""
         return {point: mark for mark, name in MARKS.items() for point in self._points_on_board(name)}
 
     @marks.setter
     def marks(self, marks: Mapping[int, str]) -> None:
+        if others := set(marks.values()) - set(MARKS):
+            raise ValueError(unknown_name("mark", others.pop(), MARKS))
         for mark, name in MARKS.items():
             self._set_points(name, [point for point, new in marks.items() if new == mark])
 
@@ -346,11 +359,14 @@ class GameTree:
         return self._nodes.get(node_id)
 
     def add_move(self, parent: GameNode, color: int, point: int) -> GameNode:
-        """The child of `parent` with this move: the existing one, else a new last one. The rules are not checked."""
+        """The child of `parent` with this move: the existing one, else a new last one. The rules are not checked.
+
+        Raises ValueError for a color other than 0 (black) and 1 (white).
+        """
         for child in parent.variations:
             if child.move == (color, point):
                 return child
-        return self.add_node(parent, {"BW"[color]: [coords.to_sgf(point, self.size).encode()]})
+        return self.add_node(parent, {_letter(color): [coords.to_sgf(point, self.size).encode()]})
 
     def add_node(self, parent: GameNode, properties: Properties) -> GameNode:
         """A new last child of `parent` with these raw properties, in the encoding of the tree."""
@@ -366,7 +382,12 @@ class GameTree:
         self.set_children(node.parent, [child for child in node.parent.children if child is not node])
 
     def make_main(self, node: GameNode) -> None:
-        """Make the line through `node` the main line: it and its ancestors become first children."""
+        """Make the line through `node` the main line: it and its ancestors become first children.
+
+        Raises ValueError for a node that the tree does not hold.
+        """
+        if node not in self:
+            raise ValueError("the node is not in this tree: it was removed, or is of another one")
         for step in node.path[1:]:
             assert step.parent is not None
             self.set_children(step.parent, [step, *(child for child in step.parent.children if child is not step)])
