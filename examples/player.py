@@ -68,9 +68,7 @@ def main(folder: str) -> dict[str, Any]:
     """Play a match and return its figures."""
     if "greedy" not in PLAYERS:
         PLAYERS.register("greedy", open_greedy)
-    settings = MatchSettings(
-        players=["greedy", "random"], games=8, conditions={"size": 7, "komi": 9, "openings": "random"}
-    )
+    settings = MatchSettings.of("greedy", "random", games=8, conditions={"size": 7, "komi": 9, "openings": "random"})
     figures = play_match(settings, Path(folder), InBatch())
     pairing = figures["pairings"][0]
     print(f"{pairing['a']}: {pairing['wins']} of {pairing['games']} games won against {pairing['b']}")
