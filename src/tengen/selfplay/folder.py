@@ -45,8 +45,8 @@ class SelfPlayFolder(RunFolder):
 
     def start(self, name_or_path: str | Path) -> Path:
         """The network that the run begins with: its own copy, whatever has become of the start, or before it has one
-        the network of this name. Raises NetworkError where there is none."""
-        return self._start if self._start.exists() else find_network(name_or_path)
+        the name or path as it is."""
+        return self._start if self._start.exists() else Path(name_or_path)
 
     def network(self, name: str | int) -> Path:
         """The network that plays in a cycle, by the cycle's number, or the network of a name."""

@@ -18,7 +18,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
 from tengen.networks.constant_inputs import used_scalars
@@ -116,7 +116,7 @@ class Learner:
         if learn.threads:
             torch.set_num_threads(learn.threads)
         self._start = None if config.start is None else folder.start(self._path(config.start))
-        self._known_games = learnt_games(read_card(self._start).provenance) if self._start else []
+        self._known_games = learnt_games(read_card(find_network(self._start)).provenance) if self._start else []
         if learn.records is not None:
             check_records(path := self._path(learn.records.store), config.game.edge)
             records = Store.open(path)
