@@ -38,7 +38,7 @@ def test_batches_come_in_order_whatever_thread_draws_them() -> None:
 
 
 def test_after_the_end_no_thread_draws() -> None:
-    source = Source(0.002)
+    source = Source(0.05)  # slow: a busy machine may take long to close
     with prefetch(source, depth=6, threads=2) as batches:
         next(batches)
     asked = len(source.asked)

@@ -252,6 +252,16 @@ def test_a_cycle_in_one_line() -> None:
     assert cycle_line({"cycle": 0}, 3) == "cycle 1 of 3: "
 
 
+@pytest.mark.parametrize(
+    ("done", "words"), [(11, "of 80"), (80, "nothing is left to play")], ids=["in the middle", "at the end"]
+)
+def test_a_resumed_run_says_where_it_goes_on(done: int, words: str) -> None:
+    shown, out = observer(False)
+    with shown:
+        shown.resumed(done, 80)
+    assert out.getvalue().startswith(f"resumed after cycle {done}") and words in out.getvalue()
+
+
 def test_without_a_terminal_each_cycle_and_each_new_warning_is_one_line() -> None:
     shown, out = observer(False)
     with shown:

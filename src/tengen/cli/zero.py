@@ -74,9 +74,6 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
         stack.enter_context(report_interruption(folder))
         stop, observer = stack.enter_context(ShutdownFlag()), stack.enter_context(shown)
         if role == "lead":
-            if observer.clock is not None and observer.clock.cycle >= config.cycles:
-                done = f"resumed after cycle {config.cycles:,}: nothing is left to play; --set cycles=MORE goes on"
-                Console(stderr=True).print(done, soft_wrap=True)
             return SelfPlayRun(config, folder, observer, stop, joined).go()
         (help_generate if role == "generate" else help_rate)(config, folder, observer, stop)
     return None

@@ -30,7 +30,7 @@ PATIENCE = 60.0
 """Seconds without a worker after which a warning says what the cluster lacks."""
 JOIN_SECONDS = 20.0
 """Seconds that machines have to join before work that fits none of them is an error."""
-_LEAVE_SECONDS = 5.0  # that workers have to close their work: folders of networks and games stay on their machines else
+_LEAVE_SECONDS = 5.0  # for workers to close their work; else folders of networks and games stay on their machines
 _POLL_SECONDS = 0.5
 _CHECK_SECONDS = 2.0  # between two queries of the machines that are there
 _UNKNOWN_COUNT = 10**9  # of items that an iterator of unknown length has left
@@ -117,16 +117,18 @@ class Cluster:
         """Give all workers up, and leave the cluster where this object has joined it."""
         for other in self._beside:
             other.close()
-        with suppress(self._ray.exceptions.RayError):
-            left = [each.actor.leave.remote(_LEAVE_SECONDS) for each in self._workers if each.ready is None]
-            if left:
-                self._ray.wait(left, num_returns=len(left), timeout=_LEAVE_SECONDS)
-        for worker in self._workers:
-            with suppress(self._ray.exceptions.RayError):  # of a worker that has not begun, or whose node is gone
-                self._ray.kill(worker.actor)
-        self._workers.clear()
-        if self._joined:
-            self._ray.shutdown()
+        try:
+            with suppress(self._ray.exceptions.RayError):
+                left = [each.actor.leave.remote(_LEAVE_SECONDS) for each in self._workers if each.ready is None]
+                if left:
+                    self._ray.wait(left, num_returns=len(left), timeout=_LEAVE_SECONDS)
+        finally:  # after Ctrl-C too
+            for worker in self._workers:
+                with suppress(self._ray.exceptions.RayError):  # of a worker that has not begun, or whose node is gone
+                    self._ray.kill(worker.actor)
+            self._workers.clear()
+            if self._joined:
+                self._ray.shutdown()
 
     def run(
         self,

@@ -117,6 +117,8 @@ class SelfPlayRun:
             done = len(self.history)
             self.learner = self._new_learner()  # raises before anything is written
             self.folder.prepare(self.config)
+            if done:
+                self.observer.resumed(done, self.config.cycles)
             with self.folder.log(done) as log:
                 for event in filter(lambda event: event.get("lost"), self.history):
                     log.write("cycle", event["step"], event)

@@ -267,6 +267,9 @@ class Observer:
 
     clock: RunClock | None = None
 
+    def resumed(self, done: int, cycles: int) -> None:
+        """A run goes on of which `done` of `cycles` cycles are over."""
+
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         """`done` of `games` games of a cycle have ended, after so many evaluations in this process."""
 
@@ -311,6 +314,10 @@ class TerminalObserver(LiveDisplay, Observer):
         rated = {cycle - 1 for cycle in config.rated_cycles()}
         clock = RunClock(config.cycles, config.games_per_cycle, rated, read_events(folder, "cycle"))
         return cls(config.name, clock, config.games_at_once)
+
+    def resumed(self, done: int, cycles: int) -> None:
+        rest = "nothing is left to play; --set cycles=MORE goes on" if done == cycles else f"of {cycles:,}"
+        self.print(f"resumed after cycle {done:,}{': ' if done == cycles else ' '}{rest}")
 
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         if self.clock.part != "generate" or self.clock.cycle != cycle:
