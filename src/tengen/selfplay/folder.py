@@ -44,8 +44,7 @@ class SelfPlayFolder(RunFolder):
         self._start = path / "start.onnx"
 
     def start(self, name_or_path: str | Path) -> Path:
-        """The network that the run begins with: its own copy, whatever has become of the start, or before it has one
-        the name or path as it is."""
+        """The network that the run begins with: the copy in the folder, or until there is one the name or path."""
         return self._start if self._start.exists() else Path(name_or_path)
 
     def network(self, name: str | int) -> Path:

@@ -316,8 +316,8 @@ class TerminalObserver(LiveDisplay, Observer):
         return cls(config.name, clock, config.games_at_once)
 
     def resumed(self, done: int, cycles: int) -> None:
-        rest = "nothing is left to play; --set cycles=MORE goes on" if done == cycles else f"of {cycles:,}"
-        self.print(f"resumed after cycle {done:,}{': ' if done == cycles else ' '}{rest}")
+        rest = "" if done < cycles else ": nothing is left to play; --set cycles=MORE goes on"
+        self.print(f"resumed after cycle {done:,} of {cycles:,}{rest}")
 
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         if self.clock.part != "generate" or self.clock.cycle != cycle:
