@@ -161,13 +161,17 @@ def _print(one: Standings, console: Console) -> None:
     print_table(_ratings(one), console)
     if (advantage := one.ratings.first_move) is not None:
         black = f"Black made {one.black.score:.1%} of the points"
-        console.print(f"Black's first move is worth {advantage} Elo; {black}\n", highlight=False, soft_wrap=True)
+        console.print(
+            f"Black's first move is worth {advantage} Elo; {black}\n",
+            highlight=False,
+            soft_wrap=not console.is_terminal,
+        )
     if len(one.pairs) <= _MAX_PAIRS:
         print_table(_pairs(one), console)
     else:
         console.print(f"{len(one.pairs)} pairings: --json and --report list them")
     for warning in one.warnings:
-        console.print(f"[yellow]note:[/yellow] {escape(warning)}", highlight=False, soft_wrap=True)
+        console.print(f"[yellow]note:[/yellow] {escape(warning)}", highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _ratings(one: Standings) -> Table:
