@@ -158,7 +158,7 @@ class AnalysisServer:
         self._caches: list[CachedEvaluator] = []
         self._evaluator = evaluator.wrapped(lambda inner: self._cached(inner, cache)) if cache else evaluator
         self._queue = SearchQueue(self._evaluator, settings.params, batch=batch, at_once=settings.at_once, seed=seed)
-        self._open: list[_Request] = []
+        self._open: dict[_Request, None] = {}  # in the order in which they came
         self._idle_settings: set[str] = set()  # those that the log has named
         self._lock = threading.RLock()  # of the open requests and the output
         self._idle = threading.Condition(self._lock)
@@ -265,7 +265,7 @@ class AnalysisServer:
         for turn in (turn for start in range(stride) for turn in query.turns[start::stride]):
             with self._lock:
                 request = _Request(query, turn)
-                self._open.append(request)
+                self._open[request] = None
                 try:
                     request.task = self._start(request)
                 except Exception as error:
@@ -354,7 +354,7 @@ class AnalysisServer:
 
     def _answer(self, request: _Request, fields: Fields) -> None:
         """Send the last answer for a position."""
-        self._open.remove(request)
+        del self._open[request]
         self._send(fields)
         self._idle.notify_all()
 

@@ -79,6 +79,9 @@ class Engine:
         self._restricted = False
         self._overrides: dict[str, Any] = {}
 
+    def __repr__(self) -> str:
+        return f"<Engine {self.evaluator!r}, {self._asked.selection}, {self.limits}>"
+
     def name_on(self, size: int) -> str:
         """The name of the network that plays on boards of this size, or of whatever evaluates."""
         if self._asked.asks_network:
@@ -285,7 +288,9 @@ class Engine:
         last_stop: object,
     ) -> SearchTask:
         """The search of the position, for `stop` to end; it is stopped if `last_stop` is not the last one any more."""
-        task = SearchTask(self._search, self._position(), budget, on_progress=on_progress, until=until, every=every)
+        task = SearchTask(
+            lambda: self._search, self._position(), budget, on_progress=on_progress, until=until, every=every
+        )
         self._task_now = task
         if self._last_stop is not last_stop:  # asked after the task is there for `stop`, so that none is lost
             task.stop()

@@ -6,7 +6,9 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -25,20 +27,22 @@ Progress = Callable[[SearchResult], None]
 
 MAX_STEPS = 1 << 30
 PV_LENGTH = 20
+_NUMBERS = itertools.count()  # of searches, in the order in which they were made
 _CORES_PER_TREE_THREAD = 4  # of a CPU that evaluates too
 
 
 class SearchTask:
     """A search of one position within a budget. One thread drives it; any may poll, wait and stop.
 
-    `until`, asked after each batch, ends the search. `on_progress` gets the state each `every` seconds (the first time
-    after `first` seconds), `on_end` the task when the search is over, while its tree still exists. Both are called in
-    the thread that drives. Principal variations have `pv_length` moves at most.
+    `tree` is called for the tree before the first batch. `until`, asked after each batch, ends the search.
+    `on_progress` gets the state each `every` seconds (the first time after `first` seconds), `on_end` the task when the
+    search is over, while its tree still exists; they are called in the thread that drives. `on_stop` gets the task in
+    the thread that stops it. Principal variations have `pv_length` moves at most.
     """
 
     def __init__(
         self,
-        search: TreeSearch,
+        tree: Callable[[], TreeSearch],
         game: Game,
         budget: Budget,
         *,
@@ -48,16 +52,19 @@ class SearchTask:
         every: float = 0.25,
         first: float | None = None,
         on_end: Callable[[SearchTask], None] | None = None,
+        on_stop: Callable[[SearchTask], None] | None = None,
         pv_length: int = PV_LENGTH,
     ) -> None:
         self.game = game
-        self._search: TreeSearch | None = search
+        self.number = next(_NUMBERS)
+        self._tree = tree
+        self._search: TreeSearch | None = None  # from the first batch to the end
         self.priority = priority
         self._budget = budget
         self._on_progress, self._until, self._every = on_progress, until, every
         self._next_report = every if first is None else first
-        self._on_end, self._pv_length = on_end, pv_length
-        self._visits_before, self._evaluations_before = search.visits, search.evaluations
+        self._on_end, self._on_stop, self._pv_length = on_end, on_stop, pv_length
+        self._visits_before, self._evaluations_before = 0, 0
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
         self._step_seconds: float | None = None  # of the last batch; a clock may be too coarse to time one
@@ -95,6 +102,8 @@ class SearchTask:
     def stop(self) -> None:
         """End the search after its batch; in a queue, at once if it waits."""
         self._stopped.set()
+        if self._on_stop is not None:
+            self._on_stop(self)
 
     @property
     def stopped(self) -> bool:
@@ -117,9 +126,9 @@ class SearchTask:
 
     @property
     def search(self) -> TreeSearch:
-        """The tree, until the search is over."""
+        """The tree, from the first batch until the search is over."""
         if self._search is None:
-            raise RuntimeError("the search is over")
+            raise RuntimeError("a search has its tree from its first batch until it is over")
         return self._search
 
     def run(self) -> SearchResult:
@@ -138,9 +147,11 @@ class SearchTask:
     def next_limit(self) -> int:
         """Simulations that its next batch may have; 0 when the search is over. At least one batch is searched."""
         if self._started is None:
+            search = self._search = self._tree()
             self._started = time.monotonic()
-            planned = self._budget.left(self.search.visits, 0, 0, 0)
-            self.search.plan(int(planned) if math.isfinite(planned) else 0)
+            self._visits_before, self._evaluations_before = search.visits, search.evaluations
+            planned = self._budget.left(search.visits, 0, 0, 0)
+            search.plan(int(planned) if math.isfinite(planned) else 0)
         elif self._stopped.is_set() or (self._until is not None and self._until()):
             return 0
         elif self._on_progress is not None and self.seconds >= self._next_report:
@@ -268,7 +279,8 @@ class SearchQueue:
         self.evaluator = evaluator
         self._asked = params or SearchParams()
         self._batch, self._at_once, self._seed, self._threads = batch, at_once, seed, threads
-        self._tasks: list[SearchTask] = []  # that are not over, in the order in which they came
+        self._tasks: list[SearchTask] = []  # that are not over, by priority, then in the order in which they came
+        self._stops: deque[SearchTask] = deque()  # that were stopped since the last round
         self._changed = threading.Condition()
         self._closed = False
         self._failure: BaseException | None = None  # that ended the thread
@@ -301,14 +313,18 @@ class SearchQueue:
         where no move is left, RuntimeError after close and after an error of the queue itself.
         """
         params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
-        search = TreeSearch(
-            self.evaluator, params.model_copy(update={"ownership": True}), self._batch, self._seed, self._threads
-        )
+        params = params.model_copy(update={"ownership": True})
         position = game.copy()
-        search.set_root(position, allow, avoid, restrictions)
+
+        def tree() -> TreeSearch:
+            search = TreeSearch(self.evaluator, params, self._batch, self._seed, self._threads)
+            search.set_root(position, allow, avoid, restrictions)
+            return search
+
+        tree()  # raises what is wrong with the position; not kept, as thousands may wait
         budget = limits.budget(game.size, game.move_number)
         task = SearchTask(
-            search,
+            tree,
             position,
             budget,
             priority=priority,
@@ -316,6 +332,7 @@ class SearchQueue:
             every=every,
             first=first,
             on_end=on_end,
+            on_stop=self._stops.append,
             pv_length=pv_length,
         )
         with self._changed:
@@ -325,7 +342,7 @@ class SearchQueue:
                 raise RuntimeError("the queue is closed")
             if self._worker is None:
                 self._worker = start_background(self._work, self._end, "search queue")
-            self._tasks.append(task)
+            insort(self._tasks, task, key=_order)
             self._changed.notify()
         return task
 
@@ -360,11 +377,11 @@ class SearchQueue:
                 self._trees = stack.enter_context(ThreadPoolExecutor(self._tree_threads, "trees"))
             try:
                 while self._wait_for_tasks():
-                    for task in [task for task in self._tasks if task.stopped and task not in self._in_flight()]:
-                        task.end(None if task.begun else CancelledError("the search was stopped before it began"))
-                    self._round(self._next_tasks())
-                    with self._changed:
-                        self._tasks = [task for task in self._tasks if not task.done]
+                    self._end_stopped()
+                    tasks = self._next_tasks()
+                    touched = [*tasks, *self._in_flight()]
+                    self._round(tasks)
+                    self._forget_done(touched)
             except BaseException as error:
                 self._fail(error)
 
@@ -382,6 +399,24 @@ class SearchQueue:
             self._changed.wait_for(lambda: self._tasks or self._closed)
             return bool(self._tasks)
 
+    def _end_stopped(self) -> None:
+        """End the searches that were stopped, but those in flight."""
+        stopped = [self._stops.popleft() for _ in range(len(self._stops))]
+        for task in stopped:
+            if task in self._in_flight():
+                self._stops.append(task)
+            elif not task.done:
+                task.end(None if task.begun else CancelledError("the search was stopped before it began"))
+        self._forget_done(stopped)
+
+    def _forget_done(self, touched: Iterable[SearchTask]) -> None:
+        """Take those of these searches that are over from the list."""
+        with self._changed:
+            for task in touched:
+                place = bisect_left(self._tasks, _order(task), key=_order)
+                if task.done and self._tasks[place : place + 1] == [task]:
+                    del self._tasks[place]
+
     def _in_flight(self) -> list[SearchTask]:
         """The searches whose positions are being evaluated."""
         return list(self._flight.tasks) if self._flight else []
@@ -389,7 +424,7 @@ class SearchQueue:
     def _next_tasks(self) -> list[SearchTask]:
         """The searches of the next batch: half of those that share, so that the others can be evaluated meanwhile."""
         with self._changed:
-            open_ = sorted((task for task in self._tasks if not task.done), key=lambda task: -task.priority)
+            open_ = self._tasks[: self._at_once]
         urgent = sum(task.priority == open_[0].priority for task in open_)
         sharing = open_[: min(2 * urgent, self._at_once)]
         busy = self._in_flight()
@@ -501,6 +536,11 @@ class _Flight:
     ends: Sequence[int]
     result: Future[Evaluation] | None  # None where no position waits
     began: float
+
+
+def _order(task: SearchTask) -> tuple[float, int]:
+    """By which the searches of a queue are sorted."""
+    return -task.priority, task.number
 
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:
