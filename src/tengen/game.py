@@ -427,8 +427,10 @@ class Game:
         return f"{self._native.diagram()}{state}. Captures: Black {by_black}, White {by_white}"
 
     def __repr__(self) -> str:
-        text = f"{self.size}x{self.size}, {self._native.rules}, komi {self.komi:g}, {self._native.move_count} moves"
-        return f"<Game {text}, {COLOR_NAMES[self.to_play]} to play>"
+        count = self._native.move_count
+        moves = f"{count} move{'' if count == 1 else 's'}"
+        about = f"{self.size}x{self.size}, {self._native.rules}, komi {self.komi:g}, {moves}"
+        return f"<Game {about}, {COLOR_NAMES[self.to_play]} to play>"
 
 
 def _checked_komi(komi: float) -> float:

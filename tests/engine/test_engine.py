@@ -71,6 +71,18 @@ def test_candidates_come_best_first_with_their_lines() -> None:
     assert first.pv[0] == 40 and len(first.pv) > 1 and all(c.pv == () for c in rest if not c.visits)
 
 
+def test_an_interactive_session_shows_a_line_for_each_object() -> None:
+    """A result was shown with all of its candidates, 36 kB on 19x19, and an engine as an address."""
+    game = Game(9).play("E5")
+    engine = engine_on(game)
+    result = engine.think(Limits(visits=20))
+    assert repr(game) == "<Game 9x9, chinese, komi 7.5, 1 move, White to play>"
+    assert repr(UniformEvaluator()) == "<UniformEvaluator uniform>"
+    assert repr(engine).startswith("<Engine <UniformEvaluator uniform>, puct, Limits(visits=400, ")
+    assert f"move={result.move}, " in repr(result) and "visits=20, " in repr(result)
+    assert all(len(repr(shown)) < 300 for shown in (engine, result, engine.count(game)))
+
+
 def test_limits_in_visits_are_the_plan_of_the_search() -> None:
     """Sequential halving of 16 visits among 4 moves: 2 for each, then 4 more for the better two."""
     params = SearchParams(selection="gumbel", gumbel_moves=4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,10 @@ class SearchResult:
     move: int
     resign: bool
     to_play: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...] = field(repr=False)  # as all that would fill a page
     winrate: float
     score: float | None
-    ownership: NDArray[np.float32] | None
+    ownership: NDArray[np.float32] | None = field(repr=False)
     visits: int
     evaluations: int
     seconds: float
@@ -66,7 +66,7 @@ class SearchResult:
     lead: float | None = None
     score_stdev: float | None = None
     no_result: float | None = None
-    raw: RootEvaluation | None = None
+    raw: RootEvaluation | None = field(default=None, repr=False)
 
 
 def score_lead(found: Candidate | SearchResult) -> float | None:
@@ -85,8 +85,8 @@ class Count:
 
     score: float
     dead: tuple[int, ...]
-    ownership: NDArray[np.float32]
-    territory: NDArray[np.int8]
+    ownership: NDArray[np.float32] = field(repr=False)
+    territory: NDArray[np.int8] = field(repr=False)
 
     def margin(self, color: int) -> float:
         """Points by which this color leads."""

@@ -33,6 +33,9 @@ class Evaluator(ABC):
     katago_format: int = 0
     """The version of KataGo's file format; 0 for all other networks."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     @abstractmethod
     def on(self, size: int) -> BatchEvaluator:
         """The evaluator of boards of this size, always the same object. Raises NetworkError when there is none."""
