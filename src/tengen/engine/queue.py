@@ -314,7 +314,7 @@ class SearchQueue:
         """
         params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
         params = params.model_copy(update={"ownership": True})
-        position = game.copy()
+        position, allow, avoid, restrictions = game.copy(), tuple(allow), tuple(avoid), tuple(restrictions)
 
         def tree() -> TreeSearch:
             search = TreeSearch(self.evaluator, params, self._batch, self._seed, self._threads)
