@@ -1,14 +1,20 @@
 """How fast a game is reviewed, all its positions side by side or one after the other: a line of JSON for each way.
 
-    python benchmarks/review.py [--net NET] [--turns 40] [--visits 50] [--ways 1x1,1x8,16x1,16x8]
+    python benchmarks/review.py [--net NET] [--size 19] [--turns 40] [--games 1] [--visits 50]
+                                [--ways 1x1,1x8,16x1,16x8]
 
 A way 16x8 searches 16 positions at once with 8 positions of each in a batch. All ways analyze the same positions of a
 game that the network played, with the same visits, through the analysis server, by default without a cache of
-evaluations. `cpu_seconds` is the processor time, which other programs disturb less; the ratios are to the first way.
+evaluations. With --games the game is asked for so many times at once, as when a program sends thousands of queries:
+`--net zero-7x7 --size 7 --games 400 --visits 8 --cache 50000 --ways 16x8`.
+
+`peak_mb` is the memory of the process at its largest, `cpu_seconds` the processor time, which other programs disturb
+less; the ratios are to the first way.
 """
 
 import argparse
 import json
+import resource
 import time
 from dataclasses import replace
 
@@ -20,27 +26,35 @@ from tengen.evaluators.load import load_evaluator
 from tengen.game import Game
 
 
-def played(evaluator: Evaluator, turns: int) -> list[list[str]]:
+def played(evaluator: Evaluator, size: int, turns: int) -> list[list[str]]:
     """A game of the network's own best moves, as the protocol writes it."""
-    game, moves = Game(19), []
+    game, moves = Game(size), []
     while len(moves) < turns:
         point = int(evaluator.evaluate([game]).policy[0, :-1].argmax())  # passes would end the game
-        moves.append(["BW"[game.to_play], to_gtp(point, 19)])
+        moves.append(["BW"[game.to_play], to_gtp(point, size)])
         game.play(point)
     return moves
 
 
 def review(
-    evaluator: Evaluator, moves: list[list[str]], visits: int, at_once: int, batch: int, cache: int
+    evaluator: Evaluator,
+    size: int,
+    moves: list[list[str]],
+    games: int,
+    visits: int,
+    at_once: int,
+    batch: int,
+    cache: int,
 ) -> tuple[float, float]:
-    """Seconds and processor seconds of one review, after a short one for which the batches are compiled."""
-    rules = {"rules": "chinese", "komi": 7.5, "boardXSize": 19, "boardYSize": 19}
+    """Seconds and processor seconds of the reviews, after a short one for which the batches are compiled."""
+    rules = {"rules": "chinese", "komi": 7.5, "boardXSize": size, "boardYSize": size}
     settings = replace(AnalysisSettings.default(), at_once=at_once)
-    for turns, budget in ((2 * at_once, 3 * batch), (len(moves), visits)):
+    for count, turns, budget in ((1, 2 * at_once, 3 * batch), (games, len(moves), visits)):
         server = AnalysisServer(evaluator, settings, lambda answer: None, batch=batch, cache=cache)
-        query = {"id": "review", "moves": moves, "analyzeTurns": list(range(min(turns, len(moves)))), **rules}
+        query = {"moves": moves, "analyzeTurns": list(range(min(turns, len(moves)))), "maxVisits": budget, **rules}
         began, worked = time.perf_counter(), time.process_time()
-        server.handle(json.dumps({**query, "maxVisits": budget}))
+        for number in range(count):
+            server.handle(json.dumps({"id": str(number), **query}))
         server.finish()
         times = time.perf_counter() - began, time.process_time() - worked
         server.close()
@@ -50,20 +64,24 @@ def review(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--net", default="default")
+    parser.add_argument("--size", type=int, default=19)
     parser.add_argument("--turns", type=int, default=40)
+    parser.add_argument("--games", type=int, default=1, help="how often the game is asked for, all at once")
     parser.add_argument("--visits", type=int, default=50)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--cache", type=int, default=0, help="evaluations to keep, as tengen analysis --cache")
     parser.add_argument("--ways", default="1x1,1x8,16x1,16x8")
     args = parser.parse_args()
     evaluator = load_evaluator(args.net, threads=args.threads)
-    moves, first = played(evaluator, args.turns), (0.0, 0.0)
+    moves, first = played(evaluator, args.size, args.turns), (0.0, 0.0)
     for way in args.ways.split(","):
         at_once, batch = map(int, way.split("x"))
-        seconds, worked = review(evaluator, moves, args.visits, at_once, batch, args.cache)
+        seconds, worked = review(evaluator, args.size, moves, args.games, args.visits, at_once, batch, args.cache)
         first = first if first[0] else (seconds, worked)
-        line = {"benchmark": "review", "net": args.net, "turns": args.turns, "visits": args.visits, "way": way,
-                "seconds": round(seconds, 2), "visits_per_second": round(args.turns * args.visits / seconds),
+        line = {"benchmark": "review", "net": args.net, "turns": args.turns, "games": args.games,
+                "visits": args.visits, "way": way, "seconds": round(seconds, 2),
+                "visits_per_second": round(args.games * args.turns * args.visits / seconds),
+                "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
                 "against_first": round(seconds / first[0], 3), "cpu_seconds": round(worked, 2),
                 "cpu_against_first": round(worked / first[1], 3)}  # fmt: skip
         print(json.dumps(line), flush=True)
