@@ -80,8 +80,13 @@ def draw_icons() -> None:
 
 def middle_game(network: str) -> bytes:
     """A game of the engine's against itself up to the middle, with a variation, every position analyzed."""
-    session = GameSession(GameSettings(players=PEOPLE))
-    play_on(session, network, MOVES_19, Limits(visits=8))
+    while True:
+        session = GameSession(GameSettings(players=PEOPLE))
+        play_on(session, network, MOVES_19, Limits(visits=8))
+        found = think(Engines(network)(), session.game, Limits(visits=400))
+        several = sum(move.visits >= 20 for move in found.candidates) >= 4
+        if several and 0.2 < found.winrate < 0.8:  # a picture of a forced move or of a decided game shows little
+            break
     session.seek(BRANCH_AT)
     first = session.game.moves[-1][1]
     session.step(-1)
@@ -132,7 +137,7 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     edit(tab)
     upload(tab, folder / "end.sgf", None)
     tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
-    snap(tab, "count")
+    snap(tab, "count", wait=7.0)  # the note of the last pass has gone
     tab.click("new-game")
     tab.press("new-game-dialog", "9")
     snap(tab, "new-game")
