@@ -357,6 +357,16 @@ def test_positions_that_wait_have_no_trees() -> None:
         assert [task.wait(20).visits for task in tasks] == 50 * [2]
 
 
+def test_a_waiting_search_keeps_the_restrictions_that_it_was_given() -> None:
+    gate, avoided = Gate(), [0, 1, 2]
+    with SearchQueue(gate, at_once=1) as queue:
+        queue.start(Game(5), FEW, priority=1)
+        waiting = queue.start(Game(5), FEW, avoid=avoided)
+        avoided.clear()
+        gate.opened.set()
+        assert not {0, 1, 2} & {c.point for c in waiting.wait(20).candidates}
+
+
 def test_a_search_that_is_over_does_not_count() -> None:
     counted: list[tuple[int, bool]] = []
     with SearchQueue(Checksum()) as queue:

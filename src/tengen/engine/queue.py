@@ -309,8 +309,8 @@ class SearchQueue:
 
         The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
         are those of TreeSearch.set_root, `params` (by default those of the queue) the settings of this search; the rest
-        as for SearchTask. Raises NetworkError for a board that the evaluator does not know, ValueError
-        where no move is left, RuntimeError after close and after an error of the queue itself.
+        as for SearchTask. Raises NetworkError for a board that the evaluator does not know, ValueError where no move is
+        left, RuntimeError after close and after an error of the queue itself.
         """
         params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
         params = params.model_copy(update={"ownership": True})
