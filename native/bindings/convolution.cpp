@@ -107,9 +107,10 @@ void run(const Winograd& self, const Images<const float>& in, const Images<float
     if (overlap(out, in) || (residual && overlap(out, *residual)) || (input_bias && overlap(out, *input_bias)) ||
         (input_mask && overlap(out, *input_mask)))
         throw nb::value_error("the output may not overlap the other arrays");
+    const auto layout = channels_last ? ImageLayout::channels_last : ImageLayout::channels_first;
     const nb::gil_scoped_release release;
     self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
-             channels_last, before);
+             layout, before);
 }
 
 void run_halves(const Winograd& self, const Images<const std::uint16_t>& in, const Images<std::uint16_t>& out) {

@@ -41,7 +41,8 @@ void ConvolutionChain::read(int value, int before, Value as) {
     known = as;
 }
 
-// A value keeps its place until its last reader is through, so that few places stay in the cache.
+// A value has a place from its step, a given one from its first reader, until its last reader is through: few places
+// stay in the cache.
 void ConvolutionChain::assign_places() {
     std::vector<int> last(values_.size(), -1);
     for (int k = 0; k < std::ssize(steps_); ++k) {
@@ -51,37 +52,51 @@ void ConvolutionChain::assign_places() {
     place_.assign(values_.size(), -1);
     std::vector<int> until;  // of each place: the last reader of the value that it holds
     for (int k = 0; k < std::ssize(steps_); ++k) {
-        const int made = given_ + k;
-        if (std::ranges::count(results_, made)) continue;
-        const auto free = std::ranges::find_if(until, [&](int reader) { return reader < k; });
-        place_[made] = static_cast<int>(free - until.begin());
-        if (free == until.end()) until.push_back(0);
-        until[place_[made]] = last[made];
-        widest_ = std::max(widest_, values_[made].channels);
+        const auto place = [&](int value) {
+            if (place_[value] >= 0) return;
+            const auto free = std::ranges::find_if(until, [&](int reader) { return reader < k; });
+            place_[value] = static_cast<int>(free - until.begin());
+            if (free == until.end()) until.push_back(0);
+            until[place_[value]] = std::max(last[value], k);
+            widest_ = std::max(widest_, values_[value].channels);
+        };
+        place(steps_[k].input);
+        if (steps_[k].residual) place(*steps_[k].residual);
+        place(given_ + k);
     }
     places_ = static_cast<int>(until.size());
 }
 
 void ConvolutionChain::run(std::span<const Given> given, std::span<float* const> results, int batch, int rows,
                            int columns) const {
-    const std::size_t place = (static_cast<std::size_t>(widest_) * batch * rows * columns + kColumns - 1) / kColumns;
+    const int points = rows * columns;
+    const std::size_t lines = batch * block_size(widest_, points) / kColumns;
     static thread_local std::vector<WinogradLine> space;
-    if (space.size() <= place * places_) space.resize(place * places_ + 1);
-    std::vector<float*> made(steps_.size());
-    for (int k = 0; k < std::ssize(steps_); ++k)
-        if (const int at = place_[given_ + k]; at >= 0) made[k] = space[place * at].at;
-    for (std::size_t i = 0; i < results_.size(); ++i) made[results_[i] - given_] = results[i];
-    const auto data = [&](int value) { return value < given_ ? given[value].data : made[value - given_]; };
+    if (space.size() <= lines * places_) space.resize(lines * places_ + 1);
+    const auto blocks = [&](int value) { return space[lines * place_[value]].at; };
+    std::vector<bool> copied(given_);
     for (int k = 0; k < std::ssize(steps_); ++k) {
         const Step& step = steps_[k];
+        const int made = given_ + k;
+        const auto images = [&](int value) -> const float* {
+            if (value < given_ && !copied[value]) {
+                step.kernel->to_blocks(given[value].data, blocks(value), batch, values_[value].channels, points);
+                copied[value] = true;
+            }
+            return blocks(value);
+        };
         WinogradInput before{.relu = step.input_relu};
         if (step.input_bias) {
-            before.bias = data(*step.input_bias);
+            before.bias = given[*step.input_bias].data;
             before.bias_of_image = given[*step.input_bias].of_image;
         }
-        if (step.input_mask) before.mask = data(*step.input_mask);
-        step.kernel->run(data(step.input), step.residual ? data(*step.residual) : nullptr, step.relu, made[k], batch,
-                         rows, columns, false, before);
+        if (step.input_mask) before.mask = given[*step.input_mask].data;
+        step.kernel->run(images(step.input), step.residual ? images(*step.residual) : nullptr, step.relu, blocks(made),
+                         batch, rows, columns, ImageLayout::blocks, before);
+        const auto result = std::ranges::find(results_, made);
+        if (result != results_.end())
+            step.kernel->from_blocks(blocks(made), results[result - results_.begin()], batch, values_[made].channels,
+                                     points);
     }
 }
 

@@ -8,7 +8,8 @@
 
 namespace tengen {
 
-/// Convolutions that follow each other, as one call. What only they read stays in memory of the thread.
+/// Convolutions that follow each other, as one call. Images that they read and make lie in memory of the thread, in
+/// blocks, which need no change of order between two steps.
 ///
 /// The values that they read and make have numbers: first the given ones, then what each step makes.
 class ConvolutionChain {
@@ -56,7 +57,7 @@ class ConvolutionChain {
     std::vector<Step> steps_;
     std::vector<int> results_;
     std::vector<Value> values_;
-    std::vector<int> place_;  // of each value that stays within, else -1
+    std::vector<int> place_;  // in memory of the thread of each value, -1 for what is no images
     int places_ = 0, widest_ = 0;
 };
 

@@ -18,6 +18,7 @@ struct Compiled {
     bool bf16;
     WinogradRun* run;
     WinogradGradientRun* gradient;
+    BlockCopy *to_blocks, *from_blocks;
     std::vector<std::string_view> needs;  // flags of the processor
 };
 
@@ -28,11 +29,25 @@ const std::vector<Compiled>& compiled() {
          true,
          avx512_bf16::run_winograd,
          avx512_bf16::run_winograd_gradient,
+         avx512_bf16::to_blocks,
+         avx512_bf16::from_blocks,
          {"avx512f", "avx512bw", "fma", "avx512_bf16"}},
-        {"avx512", false, avx512::run_winograd, avx512::run_winograd_gradient, {"avx512f", "fma"}},
-        {"avx2", false, avx2::run_winograd, avx2::run_winograd_gradient, {"avx2", "fma"}},
+        {"avx512",
+         false,
+         avx512::run_winograd,
+         avx512::run_winograd_gradient,
+         avx512::to_blocks,
+         avx512::from_blocks,
+         {"avx512f", "fma"}},
+        {"avx2",
+         false,
+         avx2::run_winograd,
+         avx2::run_winograd_gradient,
+         avx2::to_blocks,
+         avx2::from_blocks,
+         {"avx2", "fma"}},
 #endif
-        {"plain", false, plain::run_winograd, plain::run_winograd_gradient, {}},
+        {"plain", false, plain::run_winograd, plain::run_winograd_gradient, plain::to_blocks, plain::from_blocks, {}},
     };
     return all;
 }
@@ -71,7 +86,7 @@ struct WeightTransform {
 };
 
 /// The tiles of images, without room to compute in.
-WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows, int columns, bool channels_last) {
+WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows, int columns, ImageLayout layout) {
     const int step = kTile + 1 - kernel;
     WinogradTiles tiles{};
     tiles.inputs = inputs;
@@ -80,7 +95,7 @@ WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows,
     tiles.batch = batch;
     tiles.rows = rows;
     tiles.columns = columns;
-    tiles.channels_last = channels_last;
+    tiles.layout = layout;
     tiles.across = (columns + step - 1) / step;
     tiles.down = (rows + step - 1) / step;
     tiles.depth = rounded_up(inputs, kDepthUnit);
@@ -128,7 +143,10 @@ std::vector<std::string_view> Winograd::available(bool bf16) {
 Winograd::Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel, bool bf16,
                    std::string_view instructions)
     : inputs_(inputs), outputs_(outputs), kernel_(kernel), bf16_(bf16) {
-    run_ = chosen(instructions, bf16).run;
+    const Compiled& set = chosen(instructions, bf16);
+    run_ = set.run;
+    to_blocks_ = set.to_blocks;
+    from_blocks_ = set.from_blocks;
     const int padded = rounded_up(inputs, kDepthUnit), depth = bf16 ? padded / 2 : padded;
     const int wide = rounded_up(outputs, kColumns);
     weights_.resize(static_cast<size_t>(wide / kColumns) * kPoints * depth);
@@ -157,9 +175,9 @@ Winograd::Winograd(const float* weights, const float* bias, int outputs, int inp
 }
 
 void Winograd::run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
-                   bool channels_last, const WinogradInput& before) const {
+                   ImageLayout layout, const WinogradInput& before) const {
     WinogradCall whole{};
-    static_cast<WinogradTiles&>(whole) = tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, channels_last);
+    static_cast<WinogradTiles&>(whole) = tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, layout);
     whole.in = in;
     whole.residual = residual;
     whole.before = before;
@@ -171,7 +189,8 @@ void Winograd::run(const float* in, const float* residual, bool relu, float* out
 void Winograd::run(const std::uint16_t* in, std::uint16_t* out, int batch, int rows, int columns) const {
     if (!bf16_) throw std::invalid_argument("images of bf16 need products of bf16");
     WinogradCall whole{};
-    static_cast<WinogradTiles&>(whole) = tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, true);
+    static_cast<WinogradTiles&>(whole) =
+        tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, ImageLayout::channels_last);
     whole.halves = true;
     whole.in = in;
     whole.out = out;
@@ -191,6 +210,16 @@ void Winograd::run_call(WinogradCall& whole) const {
         call.products = space[strip + transformed].at;
     };
     run_parts(whole, (bf16_ ? 2 : 4) * whole.depth, give_space, run_);
+}
+
+void Winograd::to_blocks(const float* images, float* blocks, int batch, int channels, int points) const {
+    for (size_t i = 0; i < static_cast<size_t>(batch); ++i)
+        to_blocks_(images + i * channels * points, blocks + i * block_size(channels, points), channels, points);
+}
+
+void Winograd::from_blocks(const float* blocks, float* images, int batch, int channels, int points) const {
+    for (size_t i = 0; i < static_cast<size_t>(batch); ++i)
+        from_blocks_(blocks + i * block_size(channels, points), images + i * channels * points, channels, points);
 }
 
 namespace {
@@ -242,13 +271,14 @@ void weight_gradient(const void* in, const void* gradient, float* weights, const
 
 void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
                               int kernel, int batch, int rows, int columns, bool channels_last, bool bf16) {
-    const auto tiles = tiles_of(inputs, outputs, kernel, batch, rows, columns, channels_last);
+    const auto layout = channels_last ? ImageLayout::channels_last : ImageLayout::channels_first;
+    const auto tiles = tiles_of(inputs, outputs, kernel, batch, rows, columns, layout);
     weight_gradient(in, gradient, weights, tiles, bf16);
 }
 
 void winograd_weight_gradient(const std::uint16_t* in, const std::uint16_t* gradient, float* weights, int outputs,
                               int inputs, int kernel, int batch, int rows, int columns) {
-    auto tiles = tiles_of(inputs, outputs, kernel, batch, rows, columns, true);
+    auto tiles = tiles_of(inputs, outputs, kernel, batch, rows, columns, ImageLayout::channels_last);
     tiles.halves = true;
     weight_gradient(in, gradient, weights, tiles, true);
 }

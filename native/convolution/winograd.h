@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -22,13 +23,16 @@ class Winograd {
              std::string_view instructions = {});
 
     /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns] after `before` is applied to it,
-    /// plus `residual` of the shape of `out` unless that is null; with `relu` no value is below 0. With
-    /// `channels_last` the channels of all three are their last dimension. `out` may not overlap the others. Runs on
-    /// the calling thread.
+    /// plus `residual` of the shape of `out` unless that is null; with `relu` no value is below 0. All three lie in
+    /// memory as `layout` says. `out` may not overlap the others. Runs on the calling thread.
     void run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
-             bool channels_last = false, const WinogradInput& before = {}) const;
+             ImageLayout layout = ImageLayout::channels_first, const WinogradInput& before = {}) const;
     /// The same with channels last and images of bf16, alone. Throws std::invalid_argument without products of bf16.
     void run(const std::uint16_t* in, std::uint16_t* out, int batch, int rows, int columns) const;
+
+    /// Copy images [batch][channels][points] into the layout of blocks, or back, by the instructions of this kernel.
+    void to_blocks(const float* images, float* blocks, int batch, int channels, int points) const;
+    void from_blocks(const float* blocks, float* images, int batch, int channels, int points) const;
 
     int inputs() const { return inputs_; }
     int outputs() const { return outputs_; }
@@ -43,9 +47,15 @@ class Winograd {
     int inputs_, outputs_, kernel_;
     bool bf16_;
     WinogradRun* run_;
+    BlockCopy *to_blocks_, *from_blocks_;
     std::vector<WinogradLine> weights_;  // [outputs / 16][36][depth, in bf16 depth / 2]
     std::vector<float> bias_;            // [outputs, padded]
 };
+
+/// The numbers of an image of so many channels and points in blocks.
+constexpr std::size_t block_size(int channels, int points) {
+    return static_cast<std::size_t>((channels + kColumns - 1) / kColumns) * kColumns * points;
+}
 
 /// `weights` [outputs][inputs][kernel][kernel], the gradient of a convolution's weights, of its input and the
 /// `gradient` of its output, laid out as in `Winograd::run`, with products of `bf16` as there. Runs on the calling

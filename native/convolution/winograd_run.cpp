@@ -258,10 +258,64 @@ struct Points {
     int step;
 };
 
+/// Where the first point of channel `c` of an image lies, among images of so many channels.
+Index place_of(const WinogradTiles& tiles, Index image, int channels, int c) {
+    const Index area = static_cast<Index>(tiles.rows) * tiles.columns;
+    switch (tiles.layout) {
+        case ImageLayout::channels_first:
+            return (image * channels + c) * area;
+        case ImageLayout::channels_last:
+            return image * channels * area + c;
+        case ImageLayout::blocks:
+            const int blocks = (channels + kColumns - 1) / kColumns;
+            return (image * blocks + c / kColumns) * area * kColumns + c % kColumns;
+    }
+    __builtin_unreachable();
+}
+
 /// The image of this number among images of so many channels.
 const void* image_at(const WinogradTiles& tiles, const void* images, Index number, int channels) {
     const Index bytes = tiles.halves ? 2 : sizeof(float);
-    return static_cast<const char*>(images) + number * channels * tiles.rows * tiles.columns * bytes;
+    return static_cast<const char*>(images) + place_of(tiles, number, channels, 0) * bytes;
+}
+
+/// Copies `count` points of `here` channels, at most a vector of them, from planes `area` numbers apart into vectors
+/// `step` numbers apart; channels that are not there are 0.
+void gather_points(const float* from, int area, int here, int count, float* to, int step) {
+    int i = 0;
+    // The last block of points overlaps the one before.
+    for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
+        const int at = min(i, count - kLanes);
+        Vec block[kLanes];
+        for (int j = 0; j < kLanes; ++j) block[j] = load(from + static_cast<Index>(j) * area + at);
+        transpose(block);
+        for (int j = 0; j < kLanes; ++j) store(to + static_cast<Index>(at + j) * step, block[j]);
+    }
+    for (; i < count; ++i)
+        for (int j = 0; j < kLanes; ++j)
+            to[static_cast<Index>(i) * step + j] = j < here ? from[static_cast<Index>(j) * area + i] : 0;
+}
+
+/// The reverse. `finish` makes a result, a vector of points or one, of the number at its place in `to`.
+template <class Finish>
+void scatter_points(const float* from, int step, int here, int count, float* to, int area, Finish finish) {
+    int i = 0;
+    for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
+        const int at = min(i, count - kLanes);
+        Vec block[kLanes];
+        for (int j = 0; j < kLanes; ++j) block[j] = load(from + static_cast<Index>(at + j) * step);
+        transpose(block);
+        for (int j = 0; j < kLanes; ++j) {
+            const Index place = static_cast<Index>(j) * area + at;
+            store(to + place, finish(block[j], place));
+        }
+    }
+    for (; i < count; ++i) {
+        for (int j = 0; j < here; ++j) {
+            const Index place = static_cast<Index>(j) * area + i;
+            to[place] = finish(from[static_cast<Index>(i) * step + j], place);
+        }
+    }
 }
 
 /// `here` channels from `c` on of `count` points of an image, from its point `place` on; channels that are not there
@@ -269,10 +323,9 @@ const void* image_at(const WinogradTiles& tiles, const void* images, Index numbe
 Points read_points(const WinogradTiles& tiles, const void* image, int channels, int c, int here, int place, int count,
                    float* space) {
     const int area = tiles.rows * tiles.columns;
-    const Index start = static_cast<Index>(place) * channels + c;
 #if defined(TENGEN_BF16)
     if (tiles.halves) {
-        const auto* from = static_cast<const Element*>(image) + start;
+        const auto* from = static_cast<const Element*>(image) + static_cast<Index>(place) * channels + c;
         for (int i = 0; i < count; ++i, from += channels) {
             Element some[kLanes] = {};
             if (here < kLanes)
@@ -282,26 +335,21 @@ Points read_points(const WinogradTiles& tiles, const void* image, int channels, 
         return {space, kLanes};
     }
 #endif
-    if (tiles.channels_last) {
-        const float* from = static_cast<const float*>(image) + start;
-        if (here == kLanes) return {from, channels};
-        for (int i = 0; i < count; ++i)
-            for (int j = 0; j < kLanes; ++j) space[i * kLanes + j] = j < here ? from[i * channels + j] : 0;
-        return {space, kLanes};
+    const float* from = static_cast<const float*>(image) + place_of(tiles, 0, channels, c);
+    switch (tiles.layout) {
+        case ImageLayout::blocks:  // channels that are not there have weights of 0
+            return {from + static_cast<Index>(place) * kColumns, kColumns};
+        case ImageLayout::channels_last:
+            from += static_cast<Index>(place) * channels;
+            if (here == kLanes) return {from, channels};
+            for (int i = 0; i < count; ++i)
+                for (int j = 0; j < kLanes; ++j) space[i * kLanes + j] = j < here ? from[i * channels + j] : 0;
+            return {space, kLanes};
+        case ImageLayout::channels_first:
+            gather_points(from + place, area, here, count, space, kLanes);
+            return {space, kLanes};
     }
-    const float* from = static_cast<const float*>(image) + c * area + place;
-    int i = 0;
-    // The last block of points overlaps the one before.
-    for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
-        const int at = min(i, count - kLanes);
-        Vec block[kLanes];
-        for (int j = 0; j < kLanes; ++j) block[j] = load(from + j * area + at);
-        transpose(block);
-        for (int j = 0; j < kLanes; ++j) store(space + (at + j) * kLanes, block[j]);
-    }
-    for (; i < count; ++i)
-        for (int j = 0; j < kLanes; ++j) space[i * kLanes + j] = j < here ? from[j * area + i] : 0;
-    return {space, kLanes};
+    __builtin_unreachable();
 }
 
 /// Transforms the tiles of a segment of an image of `channels` into `to` [36][tiles][depth], or with `To` of words, for
@@ -381,13 +429,16 @@ void write_tiles(const WinogradCall& call, const float* from, int at_once, const
     const Vec added = load(bias);
     const float* residual = call.residual ? call.residual + first : nullptr;
     float* out = static_cast<float*>(call.out) + (call.halves ? 0 : first);
-    const auto finish = [&](Vec value, const float* more) {
-        if (more) value += load(more);
-        return call.relu ? (value > 0 ? value : Vec{}) : value;
+    const auto finish = [&]<class V>(V value, const float* more) {
+        if (more) value += load<V>(more);
+        return call.relu ? (value > 0 ? value : V{}) : value;
     };
+    // Blocks have room for whole vectors; other layouts may need another order, or fewer channels.
+    const bool blocks = call.layout == ImageLayout::blocks;
+    const bool aside = !blocks && (call.layout == ImageLayout::channels_first || here < kLanes);
+    const int step = blocks ? kColumns : call.outputs;  // numbers between two points
     for (int line = 0; line < segment.lines; ++line) {
         const int top = (segment.line + line) * Out, rows = min(Out, call.rows - top), place = top * call.columns;
-        const bool aside = !call.channels_last || here < kLanes;
         for (int t = 0; t < call.across; ++t) {
             const float* tile = from + static_cast<Index>(segment.tile + line * call.across + t) * kColumns;
             Vec down[Out][kTile];
@@ -406,7 +457,7 @@ void write_tiles(const WinogradCall& call, const float* from, int at_once, const
                 for (int x = 0; x < Out; ++x) {
                     if (x >= columns) break;
                     const int at = y * call.columns + t * Out + x;
-                    const Index last = static_cast<Index>(place + at) * call.outputs;
+                    const Index last = static_cast<Index>(place + at) * step;
                     if (aside) {
                         store(call.strip + at * kLanes, results[x] + added);
 #if defined(TENGEN_BF16)
@@ -422,32 +473,25 @@ void write_tiles(const WinogradCall& call, const float* from, int at_once, const
         }
         if (!aside) continue;
         const int count = rows * call.columns;
+        if (call.layout == ImageLayout::channels_first) {
+            scatter_points(call.strip, kLanes, here, count, out + place, area, [&](auto value, Index at) {
+                return finish(value, residual ? residual + place + at : nullptr);
+            });
+            continue;
+        }
         int i = 0;
 #if defined(TENGEN_BF16)
         for (; call.halves && i < count; ++i) {
             Element halves[kLanes];
             store_first(halves, finish(load(call.strip + i * kLanes), nullptr), kLanes);
-            Element* const to = static_cast<Element*>(call.out) + first + static_cast<Index>(place + i) * call.outputs;
+            Element* const to = static_cast<Element*>(call.out) + first + static_cast<Index>(place + i) * step;
             for (int j = 0; j < here; ++j) to[j] = halves[j];
         }
 #endif
-        // The last block of points overlaps the one before.
-        for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
-            const int at = min(i, count - kLanes);
-            Vec block[kLanes];
-            for (int j = 0; j < kLanes; ++j) block[j] = load(call.strip + (at + j) * kLanes);
-            transpose(block);
-            for (int j = 0; j < kLanes; ++j) {
-                const Index to = static_cast<Index>(j) * area + place + at;
-                store(out + to, finish(block[j], residual ? residual + to : nullptr));
-            }
-        }
         for (; i < count; ++i) {
             for (int j = 0; j < here; ++j) {
-                const Index to = call.channels_last ? static_cast<Index>(place + i) * call.outputs + j
-                                                    : static_cast<Index>(j) * area + place + i;
-                const float value = call.strip[i * kLanes + j] + (residual ? residual[to] : 0);
-                out[to] = call.relu && value < 0 ? 0 : value;
+                const Index to = static_cast<Index>(place + i) * step + j;
+                out[to] = finish(call.strip[i * kLanes + j], residual ? residual + to : nullptr);
             }
         }
     }
@@ -526,7 +570,7 @@ void multiply_blocks(const WinogradCall& call, int k, int tiles) {
 
 template <int Out>
 void run(const WinogradCall& call) {
-    const int tiles = (call.end - call.begin) * call.across, area = call.rows * call.columns;
+    const int tiles = (call.end - call.begin) * call.across;
     each_segment(call, [&](const Segment& segment) {
         read_input<Out>(call, image_at(call, call.in, segment.image, call.inputs), segment, call.before,
                         reinterpret_cast<Element*>(call.transformed), tiles);
@@ -538,15 +582,33 @@ void run(const WinogradCall& call) {
             const Index block = static_cast<Index>((k - first) / kColumns) * kPoints * tiles * kColumns;
             const float* products = call.products + block + k % kColumns;
             each_segment(call, [&](const Segment& segment) {
-                const Index channel = k, place = segment.image * call.outputs * area +
-                                                 (call.channels_last ? channel : channel * area);
-                write_tiles<Out>(call, products, tiles, segment, call.bias + k, place, min(kLanes, call.outputs - k));
+                write_tiles<Out>(call, products, tiles, segment, call.bias + k,
+                                 place_of(call, segment.image, call.outputs, k), min(kLanes, call.outputs - k));
             });
         }
     }
 }
 
+/// Calls `visit` with the first of each vector of channels, how many of them there are, and its place in blocks.
+void each_vector(int channels, int points, auto visit) {
+    for (int c = 0; c < channels; c += kLanes)
+        visit(c, min(kLanes, channels - c), (static_cast<Index>(c / kColumns) * points) * kColumns + c % kColumns);
+}
+
 }  // namespace
+
+void to_blocks(const float* from, float* to, int channels, int points) {
+    each_vector(channels, points, [&](int c, int here, Index place) {
+        gather_points(from + static_cast<Index>(c) * points, points, here, points, to + place, kColumns);
+    });
+}
+
+void from_blocks(const float* from, float* to, int channels, int points) {
+    each_vector(channels, points, [&](int c, int here, Index place) {
+        scatter_points(from + place, kColumns, here, points, to + static_cast<Index>(c) * points, points,
+                       [](auto value, Index) { return value; });
+    });
+}
 
 void run_winograd(const WinogradCall& call) { call.kernel == 3 ? run<4>(call) : run<2>(call); }
 

@@ -7,6 +7,13 @@ constexpr int kTile = 6, kPoints = kTile * kTile, kColumns = 16, kDepthUnit = 8;
 /// The interpolation points are 0, these and their negatives, and infinity.
 constexpr double kWinogradNear = 2.0 / 3, kWinogradFar = 1.5;
 
+/// How the channels of images lie in memory.
+enum class ImageLayout {
+    channels_first,  // [batch][channels][rows][columns]
+    channels_last,   // [batch][rows][columns][channels]
+    blocks,          // [batch][channels / 16][rows][columns][16], the last block filled up with anything finite
+};
+
 /// The weights of an input for sixteen outputs at their place in the cache, or in bf16 those of two inputs in turn.
 struct alignas(64) WinogradLine {
     union {
@@ -27,7 +34,7 @@ struct WinogradInput {
 /// Images and the tiles that they are cut into, with room for what is computed in between.
 struct WinogradTiles {
     int inputs, outputs, kernel, batch, rows, columns;
-    bool channels_last;
+    ImageLayout layout;
     bool halves;              // images hold bf16 instead of floats, with channels last
     int across, down, depth;  // tiles of an image, inputs padded to 8
     int begin, end;           // the lines of tiles of this call, of those of all images
@@ -57,22 +64,19 @@ struct WinogradGradientCall : WinogradTiles {
 
 using WinogradRun = void(const WinogradCall& call);
 using WinogradGradientRun = void(const WinogradGradientCall& call);
+/// Copies an image of so many channels and points from channels first to blocks, or back.
+using BlockCopy = void(const float* from, float* to, int channels, int points);
 
-namespace plain {
-WinogradRun run_winograd;
-WinogradGradientRun run_winograd_gradient;
-}  // namespace plain
-namespace avx2 {
-WinogradRun run_winograd;
-WinogradGradientRun run_winograd_gradient;
-}  // namespace avx2
-namespace avx512 {
-WinogradRun run_winograd;
-WinogradGradientRun run_winograd_gradient;
-}  // namespace avx512
-namespace avx512_bf16 {
-WinogradRun run_winograd;
-WinogradGradientRun run_winograd_gradient;
-}  // namespace avx512_bf16
+#define TENGEN_DECLARE_WINOGRAD(instructions)  \
+    namespace instructions {                   \
+    WinogradRun run_winograd;                  \
+    WinogradGradientRun run_winograd_gradient; \
+    BlockCopy to_blocks, from_blocks;          \
+    }
+TENGEN_DECLARE_WINOGRAD(plain)
+TENGEN_DECLARE_WINOGRAD(avx2)
+TENGEN_DECLARE_WINOGRAD(avx512)
+TENGEN_DECLARE_WINOGRAD(avx512_bf16)
+#undef TENGEN_DECLARE_WINOGRAD
 
 }  // namespace tengen

@@ -171,15 +171,17 @@ def test_arrays_without_channels_points_or_images() -> None:
     _native.winograd_weight_gradient(np.zeros((1, 0, 5, 5), np.float32), out, gradient)
 
 
-def test_a_chain_computes_what_its_steps_do_one_by_one() -> None:
+@pytest.mark.parametrize("instructions", _native.Winograd.available())
+@pytest.mark.parametrize("trunk", [16, 21])
+def test_a_chain_computes_what_its_steps_do_one_by_one(instructions: str, trunk: int) -> None:
     """Two residual blocks; the second also reads a bias of each image, and gives what lies between its convolutions."""
     random = np.random.default_rng(3)
 
     def kernel(inputs: int, outputs: int) -> _native.Winograd:
         weights = random.standard_normal((outputs, inputs, 3, 3)).astype(np.float32)
-        return _native.Winograd(weights, random.standard_normal(outputs).astype(np.float32))
+        return _native.Winograd(weights, random.standard_normal(outputs).astype(np.float32), instructions=instructions)
 
-    widen, narrow, again, back = kernel(16, 24), kernel(24, 16), kernel(16, 40), kernel(40, 16)
+    widen, narrow, again, back = kernel(trunk, 24), kernel(24, trunk), kernel(trunk, 40), kernel(40, trunk)
     step = _native.ConvolutionStep
     chain = _native.ConvolutionChain(
         3,  # planes, bias, mask; then what the steps make: 3 to 6
@@ -192,19 +194,19 @@ def test_a_chain_computes_what_its_steps_do_one_by_one() -> None:
         [6, 5],
     )
     for batch, edge in ((3, 9), (1, 19), (2, 7), (0, 9)):
-        planes = random.standard_normal((batch, 16, edge, edge)).astype(np.float32)
+        planes = random.standard_normal((batch, trunk, edge, edge)).astype(np.float32)
         bias = random.standard_normal((batch, 40, 1, 1)).astype(np.float32)
         mask = (random.random((batch, 1, edge, edge)) > 0.1).astype(np.float32)
 
         def empty(channels: int, batch: int = batch, edge: int = edge) -> NDArray[np.float32]:
             return np.empty((batch, channels, edge, edge), np.float32)
 
-        first, second, third, last = empty(24), empty(16), empty(40), empty(16)
+        first, second, third, last = empty(24), empty(trunk), empty(40), empty(trunk)
         widen.run(planes, first, None, True, input_mask=mask)
         narrow.run(first, second, planes, False)
         again.run(second, third, None, False, input_relu=True)
         back.run(third, last, second, False, input_bias=bias, input_relu=True, input_mask=mask)
-        found = empty(16), empty(40)
+        found = empty(trunk), empty(40)
         chain.run([planes, bias, mask], list(found))
         assert np.array_equal(found[0], last) and np.array_equal(found[1], third)
 

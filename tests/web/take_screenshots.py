@@ -169,7 +169,7 @@ def players(tab: Tab) -> None:
     tab.press("new-game-dialog", "Watch")
     tab.choose("black", "Level 6")
     tab.choose("white", "Other network")
-    tab.choose("white-network", "tygem")
+    tab.choose("white-network", "zero-9x9")
     snap(tab, "players")
 
 

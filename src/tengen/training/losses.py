@@ -27,10 +27,9 @@ class LossTerm:
     """A loss that a recipe may name under `losses`.
 
     `function` returns the mean over the rows with a known target, weighted by `batch.weight`; `mean` computes it also
-    where a batch is split over devices. It is called where the
-    network has the head `head` ("" for any network) and the batch the columns `columns` (fields of TensorBatch that may
-    be None). `targets` names registered targets (see `tengen.training.batches.TARGETS`) that it reads from
-    `batch.extra`.
+    where a batch is split over devices. It is called where the network has the head `head` ("" for any network) and the
+    batch the columns `columns` (fields of TensorBatch that may be None). `targets` names registered targets (see
+    `tengen.training.batches.TARGETS`) that it reads from `batch.extra`.
     """
 
     function: Callable[[NetOutput, TensorBatch], Tensor]
@@ -68,8 +67,8 @@ def value_loss(value: Tensor, targets: TensorBatch, kind: ValueLoss = "auto") ->
     The target v is in -1..1. `mse` is the squared error of the expected result in -1..1, four times that of a
     probability. `bce` is the binary cross-entropy of the probability of a win, (1 + value) / 2; of three outcomes, the
     cross-entropy with a win of (1 + v) / 2, a loss of (1 - v) / 2 and no draw. `auto` is the cross-entropy of the three
-    outcomes, with |v| as the probability of win (v > 0) or loss and the rest draw; `bce` for
-    one logit; `mse` for a scalar.
+    outcomes, with |v| as the probability of win (v > 0) or loss and the rest draw; `bce` for one logit; `mse` for a
+    scalar.
     """
     known = ~targets.value.isnan()
     target = targets.value.nan_to_num()
