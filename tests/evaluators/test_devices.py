@@ -40,14 +40,14 @@ class Machine:
         if milliseconds is None:
             raise NetworkError("its driver is missing")
         self.measured.append(device)
-        return Slow(milliseconds)
+        return Slow(milliseconds, 8 if device == "cpu" else 32)
 
 
 class Slow:
     only_size = 9
 
-    def __init__(self, milliseconds: float) -> None:
-        self.milliseconds = milliseconds
+    def __init__(self, milliseconds: float, search_batch: int = 8) -> None:
+        self.milliseconds, self.search_batch = milliseconds, search_batch
 
     def blank(self, rows: int, edge: int) -> InputBatch:
         return random_inputs([edge] * rows, edge)
@@ -84,6 +84,13 @@ def test_the_fastest_device_is_measured_once(machine: Machine, network: Path) ->
     assert fastest_device(network, 8) == (best, rates) and machine.measured == ["cpu", "cuda"]
     fastest_device(network, 64)
     assert machine.measured == ["cpu", "cuda"] * 2, "another batch"
+
+
+def test_a_search_has_larger_batches_on_a_graphics_card(machine: Machine, network: Path) -> None:
+    """A card that needs 10 ms for 8 positions or 32 is slower than a CPU that needs 8 ms for 8, and faster in play."""
+    machine.milliseconds = {"cpu": 8, "cuda": 10}
+    assert fastest_device(network, 8) == ("cpu", {"cpu": 1000, "cuda": 800})
+    assert fastest_device(network, None) == ("cuda", {"cpu": 1000, "cuda": 3200})
 
 
 def test_pytorch_is_a_device_where_it_finds_a_gpu(machine: Machine, network: Path) -> None:

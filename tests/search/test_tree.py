@@ -13,7 +13,8 @@ from tengen.coords import from_gtp
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError
-from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators import BatchEvaluator, BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators.cached import CachedEvaluator
 from tengen.game import Game
 
 MEGABYTE = 1 << 20
@@ -49,6 +50,22 @@ def test_visits_are_exact() -> None:
     for visits in (1, 2, 7, 100, 257):
         assert searched(Game(5), visits).visits == visits
         assert searched(Game(5), visits, batch=1).stats().visits.sum() == visits - 1
+
+
+def test_a_search_takes_the_batch_that_suits_the_evaluator() -> None:
+    """A wrapped one too; a batch that is given stays. A board may have another evaluator."""
+    small, large = UniformEvaluator(), UniformEvaluator()
+    small.search_batch, large.search_batch = 3, 5
+    evaluator = BySizeEvaluator(small, {7: lambda: CachedEvaluator(large, size=10)})
+    search = TreeSearch(evaluator)
+    for size, rows in ((5, 3), (7, 5), (5, 3)):
+        search.set_root(Game(size))
+        search.step()  # the root alone
+        assert [search.step() for _ in range(2)] == [rows] * 2
+    given = TreeSearch(evaluator, batch=4)
+    given.set_root(Game(7))
+    given.step()
+    assert given.step() == 4
 
 
 def test_a_search_does_not_feel_others() -> None:

@@ -68,9 +68,8 @@ def run(options: Options) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     settings = _settings(options)
     lines, write = open_channel()
-    evaluator = load_evaluator(
-        options.net, options.device, batch=options.batch, threads=options.threads, seed=options.seed
-    )
+    batch = options.batch * settings.at_once
+    evaluator = load_evaluator(options.net, options.device, batch=batch, threads=options.threads, seed=options.seed)
     network = evaluator if isinstance(evaluator, BatchEvaluator) else evaluator.on(MAX_SIZE)
     settings.params.advised(network.advice)  # raises what every query would be answered with
 

@@ -137,7 +137,7 @@ def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say, tu
         figures.evaluations += evaluations(network, _EVALUATIONS * share / len(known), sizes)
     if file:
         say(f"{file.name}: devices")
-        figures.devices = fastest_device(file.path, PLAY_BATCH, again=True)[1]
+        figures.devices = fastest_device(file.path, None, again=True)[1]
         if tune:
             figures.layouts = measure_layouts(file.path, PLAY_BATCH)
     for network, sizes in known[:1]:

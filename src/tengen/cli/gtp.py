@@ -54,7 +54,10 @@ def command(
     threads: Annotated[
         int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 for all cores.")
     ] = 0,
-    batch: Annotated[int, typer.Option(min=1, max=1024, help="Positions in one network batch.")] = 8,
+    batch: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Positions in one network batch. Default: 8, on a graphics card 32."),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(

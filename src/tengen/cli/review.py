@@ -27,7 +27,7 @@ from tengen.disk import DISK_FULL, write_whole
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
-from tengen.evaluators import load_evaluator
+from tengen.evaluators import BatchEvaluator, load_evaluator
 from tengen.evaluators.network_file import PortableNetwork
 from tengen.machine import Device
 from tengen.review.annotate import annotate, cost_text
@@ -236,7 +236,11 @@ class _Reviews:
         if self._queue is None:
             folder = self._opened.enter_context(TemporaryDirectory(prefix="tengen-"))
             evaluator = load_evaluator(
-                self._net.unpack(Path(folder)), self._device, threads=self._threads, cache=_CACHED_POSITIONS
+                self._net.unpack(Path(folder)),
+                self._device,
+                batch=self._at_once * BatchEvaluator.search_batch,
+                threads=self._threads,
+                cache=_CACHED_POSITIONS,
             )
             self._queue = self._opened.enter_context(SearchQueue(evaluator, at_once=self._at_once))
 

@@ -46,16 +46,16 @@ class Engine:
     """Searches positions with one evaluator and one tree.
 
     `params` are the settings of the search; the network's card may advise others for fields that are not set. `batch`
-    positions are evaluated at once. `seed` determines all randomness. `style` may be replaced at any time. `limits` are
-    the default of `think`. `threads` search where the params use no network. One thread drives the engine; `stop` may
-    be called from any thread.
+    positions are evaluated at once, by default the `search_batch` of the evaluator. `seed` determines all randomness.
+    `style` may be replaced at any time. `limits` are the default of `think`. `threads` search where the params use no
+    network. One thread drives the engine; `stop` may be called from any thread.
     """
 
     def __init__(
         self,
         evaluator: Evaluator,
         params: SearchParams | None = None,
-        batch: int = 8,
+        batch: int | None = None,
         seed: int = 0,
         *,
         style: Style | None = None,
@@ -66,6 +66,7 @@ class Engine:
         self.style = style or Style()
         self.limits = limits or Limits(visits=DEFAULT_VISITS)
         self._asked = params or SearchParams()
+        self._batch = batch
         self._search = _new_search(evaluator, self._asked, batch, seed, threads)
         self._counter = Counter(evaluator, seed=seed)
         self._judge = ResignJudge()
@@ -126,7 +127,7 @@ class Engine:
 
     def _renew(self, params: SearchParams) -> None:
         old = self._search
-        self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
+        self._search = _new_search(self.evaluator, params, self._batch, self._seed, old.threads)
         self._game = None
 
     def set_position(
@@ -172,7 +173,7 @@ class Engine:
         if not self._asked.asks_network:
             return
         # By the default settings: KataGo's selection fills no batch of a small tree.
-        search = _new_search(self.evaluator, SearchParams(), self._search.batch, self._seed, 1)
+        search = _new_search(self.evaluator, SearchParams(), self._batch, self._seed, 1)
         search.set_root(Game(size))
         rows = 1
         while rows <= search.batch:  # a model is compiled for each power of two
@@ -335,7 +336,7 @@ class Engine:
             self.params.model_copy(
                 update={"memory": _PASS_BYTES, "playout_doubling_advantage": -self.params.playout_doubling_advantage}
             ),
-            self._search.batch,
+            self._batch,
             self._seed,
             self._search.threads,
         )
@@ -361,7 +362,7 @@ def load_engine(
     threads: int = 0,
     device: Device = "auto",
     symmetry: Symmetry = "none",
-    batch: int = 8,
+    batch: int | None = None,
     seed: int = 0,
     params: SearchParams | None = None,
     style: Style | None = None,
@@ -369,6 +370,7 @@ def load_engine(
 ) -> Engine:
     """An engine with a network by name or file; "none" plays without one, by playouts and the rules alone.
 
+    `batch` positions are evaluated at once, by default 8 and on a graphics card 32.
     `visits` (if neither it nor seconds is given 400, by playouts 10,000) and `seconds` bound a move where `think` is
     given no limits; `threads` (0: all cores) compute the network, under its `symmetry`, or search by playouts.
     `on_sizes` names other networks for boards of these sizes.
@@ -388,7 +390,7 @@ def load_engine(
     return Engine(evaluator, params, batch, seed, style=style, limits=limits, threads=threads or core_count())
 
 
-def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: int, threads: int) -> TreeSearch:
+def _new_search(evaluator: Evaluator, params: SearchParams, batch: int | None, seed: int, threads: int) -> TreeSearch:
     """A search that keeps the ownership, which passing and counting use."""
     return TreeSearch(evaluator, _with_ownership(params), batch, seed, threads)
 

@@ -223,7 +223,8 @@ _MAX_PLANNED = (1 << 31) - 1
 
 
 class TreeSearch(SearchView):
-    """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time.
+    """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time, by
+    default the `search_batch` of the evaluator.
 
     With selection puct-katago fewer go out while the tree has less than 16 visits for each.
 
@@ -237,11 +238,11 @@ class TreeSearch(SearchView):
         self,
         evaluator: Evaluator,
         params: SearchParams | None = None,
-        batch: int = 8,
+        batch: int | None = None,
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        if batch < 1:
+        if batch is not None and batch < 1:
             raise RecipeError(f"a batch of {batch} positions is impossible: give 1 or more")
         if not 1 <= threads <= MAX_THREADS:
             raise RecipeError(f"{threads} threads cannot search: give 1 to {MAX_THREADS}")
@@ -249,7 +250,8 @@ class TreeSearch(SearchView):
         self.evaluator = evaluator
         self.params = params or SearchParams()
         super().__init__(_native.Search(self.params.native(), seed))
-        self.batch = batch
+        self._asked_batch = batch
+        self.batch = batch or BatchEvaluator.search_batch  # of the evaluator of the root's board from `set_root` on
         self.threads = threads
         self.evaluations = 0  # positions that the evaluator has seen, or playouts, ever
         self._chosen: BatchEvaluator | None = None  # of the board's size
@@ -273,6 +275,7 @@ class TreeSearch(SearchView):
         set_root(self._native, game, allow, avoid, restrictions)
         if self._inputs is None or self._inputs.edge != game.size:
             self._chosen, self._inputs = chosen, chosen.new_batch(0, game.size)
+            self.batch = self._asked_batch or chosen.search_batch
 
     def plan(self, simulations: int) -> None:
         """Say how many simulations will follow; 0, as after every `set_root`, stands for `params.planned_visits`."""

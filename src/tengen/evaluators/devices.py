@@ -122,9 +122,11 @@ def onnxruntime_providers() -> list[str]:
 
 
 def fastest_device(
-    path: Path, batch: int, *, again: bool = False, **options: Unpack[Options]
+    path: Path, batch: int | None, *, again: bool = False, **options: Unpack[Options]
 ) -> tuple[Device, dict[str, float]]:
     """(the device with the most evaluations a second of a network, in batches of `batch`; the rates by device).
+
+    Without `batch` each device has the batches of a search on it (`BatchEvaluator.search_batch`).
 
     Each device is opened with `options` and asked by as many threads as it has `streams`. The rates are kept in the
     user's cache folder, for networks of the same architecture, until the processor, its cores, the graphics cards or
@@ -144,7 +146,8 @@ def fastest_device(
             continue
         try:
             evaluator = open_device(path, device, **options)
-            rates[device] = round(evaluation_rate(evaluator, batch, _SECONDS, options.get("streams", 1)), 1)
+            rows, callers = batch or evaluator.search_batch, options.get("streams", 1)
+            rates[device] = round(evaluation_rate(evaluator, rows, _SECONDS, callers), 1)
         except (NetworkError, MissingExtra) as error:  # a library without its driver
             logger.warning("device %s is left out: %s", device, error)
     found = {device: rate for device, rate in rates.items() if rate}
@@ -296,13 +299,13 @@ def _graphics() -> list[str]:
     return sorted(str(path) for name in names for path in _DEV.glob(name))
 
 
-def _case(path: Path, batch: int, **options: Unpack[Options]) -> str:
+def _case(path: Path, batch: int | None, **options: Unpack[Options]) -> str:
     """What the rates hang on: the network, the batch, and all options but those that concern opening alone."""
     threads = options.get("threads", 0) or core_count()
     further = {name: value for name, value in sorted(options.items()) if name in ("streams", "precision", "native")}
     usual = {"streams": 1, "precision": "auto", "native": None}
     text = "".join(f" {name} {value}" for name, value in further.items() if value != usual[name])
-    return f"{_architecture(path)} batch {batch} threads {threads}{text}"
+    return f"{_architecture(path)} batch {batch or 'of a search'} threads {threads}{text}"
 
 
 def _architecture(path: Path) -> str:

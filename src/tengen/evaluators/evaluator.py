@@ -109,6 +109,9 @@ class BatchEvaluator(Evaluator):
     """The network has an optimistic policy beside the normal one, as KataGo's."""
     policy_optimism: float = 1.0
     """The share of the optimistic policy, 0 to 1, in rows of a batch that do not say their own."""
+    search_batch: int = 8
+    """Positions that a search of one position evaluates at once, unless it is told: more are faster, but the first of
+    them say nothing yet when the last are chosen."""
 
     @abstractmethod
     def infer(self, batch: InputBatch) -> Evaluation:
@@ -164,7 +167,7 @@ class WrappingEvaluator(BatchEvaluator):
         self.inner = inner
         self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
         self.advice, self.katago_format = inner.advice, inner.katago_format
-        self.has_optimism = inner.has_optimism
+        self.has_optimism, self.search_batch = inner.has_optimism, inner.search_batch
 
     # An evaluator may learn with its first evaluation what it has.
 

@@ -21,7 +21,7 @@ def load_evaluator(
     name_or_path: str | Path = "default",
     device: Device = "auto",
     *,
-    batch: int = 8,
+    batch: int | None = None,
     threads: int = 0,
     precision: Precision = "auto",
     symmetry: Symmetry = "none",
@@ -33,12 +33,12 @@ def load_evaluator(
     """The evaluator of an installed network, of a network file, or `uniform`; `default` takes the networks that are
     the strongest on their board sizes.
 
-    `device` cpu and intel-gpu run with OpenVINO, torch with PyTorch, all others with ONNX Runtime. `auto` is the
-    CPU where a machine has no other device, else the fastest one for batches of `batch` positions, measured once a
-    machine and network (`devices.fastest_device`); on the CPU it takes the layout that `tengen bench --tune` kept.
-    `threads` compute, 0 means all cores. `precision` is OpenVINO's; with `remember` off its compiled models do not
-    go to the user's cache folder, as for networks that live for minutes. `cache` is the number of positions to keep
-    for each network, 0 none.
+    `device` cpu and intel-gpu run with OpenVINO, torch with PyTorch, all others with ONNX Runtime. `auto` is the CPU
+    where a machine has no other device, else the fastest one for batches of `batch` positions, or of as many as a
+    search takes on each, measured once a machine and network (`devices.fastest_device`); on the CPU it takes the layout
+    that `tengen bench --tune` kept. `threads` compute, 0 means all cores. `precision` is OpenVINO's; with `remember`
+    off its compiled models do not go to the user's cache folder, as for networks that live for minutes. `cache` is the
+    number of positions to keep for each network, 0 none.
     `on_sizes` names other networks for boards of these sizes.
     Raises NetworkError for an unknown name, a file that is no network, an unknown device, symmetry or precision, a
     negative number of threads, and for a device that is not there.
@@ -61,7 +61,7 @@ def load_evaluator(
 
 
 def _on_device(
-    name_or_path: str | Path, device: Device, batch: int, threads: int, precision: Precision, remember: bool
+    name_or_path: str | Path, device: Device, batch: int | None, threads: int, precision: Precision, remember: bool
 ) -> BatchEvaluator:
     if device == "uniform" or str(name_or_path) == "uniform":
         return UniformEvaluator()
@@ -69,5 +69,7 @@ def _on_device(
     layout = None
     if device == "auto":
         device, _ = fastest_device(path, batch, threads=threads, precision=precision, remember=remember)
-        layout = kept_layout(path, batch, threads) if device == "cpu" and precision == "auto" else None
+        layout = (
+            kept_layout(path, BatchEvaluator.search_batch, threads) if device == "cpu" and precision == "auto" else None
+        )
     return open_device(path, device, threads=threads, precision=precision, remember=remember, layout=layout)

@@ -10,7 +10,7 @@ import onnxruntime
 
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
-from tengen.evaluators.file_evaluator import INPUTS, NetworkFileEvaluator, bucket, last_line
+from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, INPUTS, NetworkFileEvaluator, bucket, last_line
 from tengen.machine import core_count, cpu_quota
 
 CPU = "CPUExecutionProvider"
@@ -37,6 +37,8 @@ class OnnxRuntimeEvaluator(NetworkFileEvaluator):
         self.provider: str = self._session.get_providers()[0]
         if self.provider != provider:
             raise NetworkError(f"ONNX Runtime cannot use its {provider} here: its device or driver is missing")
+        if provider != CPU:
+            self.search_batch = GPU_SEARCH_BATCH
         self._describe(
             {port.name: [n if isinstance(n, int) else None for n in port.shape] for port in self._session.get_inputs()},
             [port.name for port in self._session.get_outputs()],

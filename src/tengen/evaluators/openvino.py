@@ -19,7 +19,7 @@ from tengen import _native
 from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
-from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
+from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count, cpu_quota
 
@@ -256,6 +256,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             openvino.Tensor(np.zeros(1, np.float32), shared_memory=True)
         self._target = target
         if target == "GPU":
+            self.search_batch = GPU_SEARCH_BATCH
             threads, native = 1, False
             precision = "f32" if precision == "f32" else "bf16"
         elif not threads and cpu_quota():  # OpenVINO asks the affinity alone

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
-from tengen.evaluators.file_evaluator import NetworkFileEvaluator, last_line
+from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, last_line
 from tengen.evaluators.network_file import load_onnx
 from tengen.evaluators.torch_graph import HALF, graph_module
 from tengen.machine import Precision
@@ -109,6 +109,8 @@ class TorchFileEvaluator(NetworkFileEvaluator):
             [port.name for port in model.graph.output],
         )
         self.device = torch.device(_default_device() if device == "auto" else device)
+        if self.device.type != "cpu":
+            self.search_batch = GPU_SEARCH_BATCH
         half = self.device.type != "cpu" and precision != "f32"
         module = graph_module(model, self.path, HALF if half else torch.float32)
         try:

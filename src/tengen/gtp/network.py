@@ -23,7 +23,8 @@ def get_models(session: GtpSession, args: Arguments) -> str:
     size, engine, options = session.game.size, session.engine, session.options
     if not engine.params_on(size).asks_network:
         return "[]"
-    return json.dumps(models(engine.evaluator.on(size), session.human, net=options.net, batch=options.batch))
+    network = engine.evaluator.on(size)
+    return json.dumps(models(network, session.human, net=options.net, batch=options.batch or network.search_batch))
 
 
 def models(network: Evaluator, human: HumanNetwork | None, *, net: str, batch: int) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ class Settings:
     level: int | None = None
     device: Device = "auto"
     threads: int = 0
-    batch: int = 8
+    batch: int | None = None
     seed: int = 0
     log: Path | None = None
     on_size: Callable[[int], object] = lambda size: None
@@ -117,7 +117,7 @@ def _params(settings: Settings) -> SearchParams:
         raise RecipeError("--preset needs a network; with --net none use --playouts and --set")
     if settings.device != "auto" and alone:
         raise RecipeError(f"--device {settings.device} needs a network; --net none has none")
-    if settings.batch != Settings.batch and alone:
+    if settings.batch is not None and alone:
         raise RecipeError(f"--batch {settings.batch} needs a network; with --net none use --threads")
     if settings.weaken is not None and alone:
         raise RecipeError(f"--weaken {settings.weaken:g} needs a network; with --net none use few --visits")

@@ -85,17 +85,18 @@ class Options:
 
     name: what the program answers to `name`. version: that of Tengen. answer_version: what the program answers to
     `version` if it is not to be the usual answer. net: the network by the name that the user gave.
-    batch: positions in one batch of it. limits: of every move. visits_without_clock: of a
-    move that nothing else limits. ponder: whether to search in the opponent's time. level: the opponent of the ladder
-    (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings. force_komi:
-    whether the komi of the start stays, whatever is asked for. on_size: called with the board size of each game.
+    batch: positions in one batch of it, by default as many as suit the device. limits: of every move.
+    visits_without_clock: of a move that nothing else limits. ponder: whether to search in the opponent's time. level:
+    the opponent of the ladder (`engine.levels`) that the engine plays like, on boards of every size; None plays by the
+    other settings. force_komi: whether the komi of the start stays, whatever is asked for. on_size: called with the
+    board size of each game.
     """
 
     name: str = "Tengen"
     version: str = "0"
     answer_version: str | None = None
     net: str = ""
-    batch: int = 8
+    batch: int | None = None
     limits: Limits = field(default_factory=Limits)
     visits_without_clock: int | None = 400
     ponder: bool = False
