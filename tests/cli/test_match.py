@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import katago_twin
 import pytest
 
 from tengen.cli.app import main
@@ -54,6 +55,13 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
     assert found["sprt"] == {"elo0": 0, "elo1": 50, "alpha": 0.1, "beta": 0.05}
     assert main(["match", *words, "--within", "20", "--out", "within"]) == 0
     assert about(tmp_path / "within")["within"] == 20
+
+
+def test_a_file_of_katago_is_a_player(tmp_path: Path) -> None:
+    network = katago_twin.written(tmp_path / "tiny.txt", metadata=False)
+    words = [str(network), "random", "--visits", "2", "--games", "2", "--size", "5", "--set", "conditions.turns=3"]
+    assert main(["match", *words, "--workers", "1", "--quiet", "--out", str(tmp_path / "out")]) == 0
+    assert [player["name"] for player in about(tmp_path / "out")["players"]] == ["tiny, 2 visits", "random"]
 
 
 def test_another_schedule_than_the_files_leaves_its_fields_out(tmp_path: Path) -> None:

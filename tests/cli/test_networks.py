@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import katago_twin
 import numpy as np
 import pytest
 from training.small_run import random_record, settings_of, write_store
@@ -196,6 +197,15 @@ def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys
     assert main(["evaluate", "mine", str(store)]) == 0
     printed = capsys.readouterr()
     assert "by phase of the game" in printed.out and "new to it" not in printed.err
+
+
+def test_evaluate_judges_a_file_of_katago(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the network that it is converted to."""
+    network, figures = katago_twin.written(tmp_path / "tiny.txt", metadata=False), []
+    for path in (network, network_file.find_network(network)):
+        assert main(["evaluate", str(path), str(store), "--json"]) == 0
+        figures.append(json.loads(capsys.readouterr().out))
+    assert figures[0]["positions"] == 60 and figures[0]["cross_entropy"] == figures[1]["cross_entropy"]
 
 
 def test_evaluate_shows_the_agreement_with_labels(
