@@ -84,6 +84,8 @@ nb::dict root_stats(LockedSearch& self) {
     stats["score_stdev"] = column<float>(moves, [](const RootMove& m) { return m.score_stdev; });
     stats["lead"] = column<float>(moves, [](const RootMove& m) { return m.lead; });
     stats["prior"] = column<float>(moves, [](const RootMove& m) { return m.prior; });
+    stats["node_visits"] = column<std::int32_t>(moves, [](const RootMove& m) { return m.node_visits; });
+    stats["node_weight"] = column<float>(moves, [](const RootMove& m) { return m.node_weight; });
     return stats;
 }
 
@@ -252,13 +254,14 @@ void bind_search(nb::module_& m) {
             "pv",
             [](LockedSearch& self, int point, int n) {
                 return self.with([&](Search& search) {
-                    std::vector<std::pair<int, std::uint32_t>> line;
-                    for (const auto [move, visits] : search.line(to_point(search.game().board(), point, true), n))
-                        line.emplace_back(move, visits);
+                    std::vector<std::tuple<int, std::uint32_t, std::uint32_t>> line;
+                    for (const auto& move : search.line(to_point(search.game().board(), point, true), n))
+                        line.emplace_back(move.point, move.visits, move.node_visits);
                     return line;
                 });
             },
-            "point"_a, "n"_a = 20, "[(point, visits)]: the most visited line that begins with this move.")
+            "point"_a, "n"_a = 20,
+            "[(point, visits, visits of the position after it)]: the most visited line that begins with this move.")
         .def(
             "ownership_below",
             [](LockedSearch& self, int move) -> std::optional<std::pair<BoardOfFloats, BoardOfFloats>> {

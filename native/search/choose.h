@@ -20,6 +20,10 @@ struct RootMove {
     float weight, value_lcb;           // what its visits count for; the bound as one of the value
     float no_result, score_stdev, lead;
     float play_weight = 0;  // by which it is played: visits, but for puct-katago
+    // Of the position after it, which other lines may have visited too: the same as `visits` and `weight` in a tree
+    // that shares no nodes.
+    std::uint32_t node_visits = 0;
+    float node_weight = 0;
 };
 
 // Lower confidence bound of an edge's utility, -1 at least. One observation of variance 1 is added, so that few visits

@@ -363,7 +363,9 @@ std::vector<RootMove> Search::root_moves() const {
                          .no_result = kUnknown,
                          .score_stdev = kUnknown,
                          .lead = kUnknown,
-                         .play_weight = static_cast<float>(stats.visits)});
+                         .play_weight = static_cast<float>(stats.visits),
+                         .node_visits = tree_.node_visits(stats),
+                         .node_weight = static_cast<float>(tree_.node_visits(stats))});
     }
     std::stable_sort(moves.begin(), moves.end(), [](const RootMove& a, const RootMove& b) {
         return a.visits != b.visits ? a.visits > b.visits : a.prior > b.prior;
@@ -437,8 +439,9 @@ std::vector<LineMove> Search::line(Point first, int length) const {
         if (best < 0) break;
         path.push_back({node, best});
         if (tree_.is_graph() && is_superko_illegal(path)) break;  // other lines through this node may play it
-        moves.push_back({node->moves()[best].point, node->edges[best].visits});
-        node = node->edges[best].node;
+        const EdgeStats& edge = node->edges[best];
+        moves.push_back({node->moves()[best].point, edge.visits, tree_.node_visits(edge)});
+        node = edge.node;
     }
     return moves;
 }

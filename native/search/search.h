@@ -60,10 +60,10 @@ struct OwnershipMoments {
     std::vector<float> mean, stdev;
 };
 
-// A move of a line and its visits.
+// A move of a line, its visits and those of the position after it, by all lines that lead there.
 struct LineMove {
     Point point;
-    std::uint32_t visits;
+    std::uint32_t visits, node_visits;
 };
 
 // For one thread at a time; run() has threads of its own. With one thread in run() everything depends on the games, the

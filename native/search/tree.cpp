@@ -106,6 +106,11 @@ void Tree::drop_node(Node* node) {
     full_ = false;
 }
 
+std::uint32_t Tree::node_visits(const EdgeStats& edge) const {
+    if (!edge.node || !edge.node->ready || !graph_) return edge.visits;
+    return weighted_ ? edge.node->stats().visits : std::max(edge.visits, visits_of(*edge.node));
+}
+
 Node* Tree::known(std::uint64_t key) const {
     const auto found = table_.find(key);
     return found == table_.end() ? nullptr : found->second;

@@ -70,6 +70,10 @@ class Tree {
     // Makes an untried move the one that the next add_edge() is for.
     void bring_forward(Node& node, int edge);
 
+    // The visits of the position below an edge, by all lines that lead there. Where nodes do not count them, a finished
+    // game has those of the edge.
+    std::uint32_t node_visits(const EdgeStats& edge) const;
+
     void drop_node(Node* node);  // a node without edges
     void clear();
     // Makes the position after `moves` the root and frees all else; false, and an empty tree, if it was never reached.

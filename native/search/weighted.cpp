@@ -233,7 +233,9 @@ RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, 
                    .lcb = bound.lower,
                    .prior = prior,
                    .weight = visited ? edge_weight(edge.visits, below) : 0,
-                   .value_lcb = mean.value - radius};
+                   .value_lcb = mean.value - radius,
+                   .node_visits = tree_.node_visits(edge),
+                   .node_weight = visited ? below.weight : 0};
     show_means(found, mean);
     return found;
 }

@@ -74,9 +74,9 @@ SearchParams graph() {
 
 // Whether each move of a line is legal after those before it.
 void check_line(Game game, const std::vector<LineMove>& line) {
-    for (const auto [p, visits] : line) {
-        CHECK(game.is_legal(p));
-        game.play(p);
+    for (const LineMove& move : line) {
+        CHECK(game.is_legal(move.point));
+        game.play(move.point);
     }
 }
 
@@ -128,6 +128,46 @@ TEST(graph_shows_no_line_that_breaks_superko) {
             one.set_root(root);
             search(one, 400, 8, [](const Game&) {});
             for (const auto& move : one.root_moves()) check_line(root, one.line(move.point, 40));
+        }
+    }
+}
+
+// What moves and lines tell of the positions after them: a position was visited once for itself and once for each visit
+// of its moves. In a kept tree moves of the root lead to shared positions too.
+TEST(graph_tells_the_visits_of_a_move_from_those_of_the_position_after_it) {
+    for (const Selection selection : {Selection::puct_katago, Selection::puct}) {
+        for (const bool shares : {true, false}) {
+            SearchParams params = graph();
+            params.selection = selection;
+            params.transpositions = shares;
+            Search one(params, 1);
+            Game root = random_game(5, "tromp-taylor", 4, 9);
+            int shared_moves = 0, shared_steps = 0;
+            for (int played = 0; played < 3; ++played) {
+                one.set_root(root);
+                search(one, 2000, 1, [](const Game&) {});
+                for (const RootMove& move : one.root_moves()) {
+                    shared_moves += move.node_visits > move.visits;
+                    const float share = static_cast<float>(move.visits) / static_cast<float>(move.node_visits);
+                    if (move.visits) CHECK(std::abs(move.node_weight * share - move.weight) < 1e-3f * move.weight);
+                    const Node* node = one.tree().root().node;
+                    for (const LineMove& step : one.line(move.point, 30)) {
+                        const EdgeStats& edge = node->edges[node->find(step.point)];
+                        node = edge.node;
+                        shared_steps += step.node_visits > step.visits;
+                        if (!node || node->terminal || !node->edge_count) continue;
+                        std::uint32_t visits = 1;
+                        for (int i = 0; i < node->edge_count; ++i) visits += node->edges[i].visits;
+                        CHECK_EQ(step.node_visits, visits);
+                        CHECK_EQ(step.visits, edge.visits);
+                    }
+                    const auto line = one.line(move.point, 1);
+                    if (!line.empty()) CHECK_EQ(line[0].node_visits, move.node_visits);
+                }
+                root.play(one.choose());
+            }
+            CHECK_EQ(shared_moves > 0, shares);
+            CHECK_EQ(shared_steps > 0, shares);
         }
     }
 }

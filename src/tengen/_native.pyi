@@ -1282,8 +1282,10 @@ class Search:
     def root_ownership(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None:
         """float32 [size, size] for the side to move, or None if it is not kept."""
 
-    def pv(self, point: int, n: int = 20) -> list[tuple[int, int]]:
-        """[(point, visits)]: the most visited line that begins with this move."""
+    def pv(self, point: int, n: int = 20) -> list[tuple[int, int, int]]:
+        """
+        [(point, visits, visits of the position after it)]: the most visited line that begins with this move.
+        """
 
     def ownership_below(self, move: int = -1) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]] | None:
         """

@@ -408,3 +408,22 @@ def test_the_board_size_of_each_search_is_told() -> None:
         talk.ask(boardXSize=7, boardYSize=7)
         talk.ask(boardXSize=30, boardYSize=30)
     assert sizes == [5, 7]
+
+
+def test_visits_are_those_of_the_position_and_edge_visits_those_of_the_move() -> None:
+    """They differ where lines share positions, and add up in the search without sharing."""
+    moves = [["B", "C3"], ["W", "B4"], ["B", "D2"]]
+    for shares in (True, False):
+        changes = {"useGraphSearch": shares, "wideRootNoise": 0, "rootPolicyTemperature": 3}
+        with Talk() as talk:
+            (answer,) = talk.ask(moves=moves, maxVisits=1500, includePVVisits=True, overrideSettings=changes)
+        infos = answer["moveInfos"]
+        assert sum(info["edgeVisits"] for info in infos if "isSymmetryOf" not in info) == 1499
+        more = 0
+        for info in infos:
+            assert (info["pvVisits"][0], info["pvEdgeVisits"][0]) == (info["visits"], info["edgeVisits"])
+            assert len(info["pvVisits"]) == len(info["pvEdgeVisits"]) == len(info["pv"])
+            pairs = list(zip(info["pvVisits"], info["pvEdgeVisits"], strict=True))
+            assert all(visits >= edge for visits, edge in pairs)
+            more += sum(visits > edge for visits, edge in pairs)
+        assert (more > 0) == shares

@@ -445,3 +445,4 @@ def test_moves_are_restricted_to_any_depth_and_lines_tell_their_visits() -> None
     for c in found.candidates:
         assert len(c.pv_visits) == len(c.pv) and list(c.pv_visits) == sorted(c.pv_visits, reverse=True)
         assert not c.visits or c.pv_visits[0] == c.visits
+        assert (c.node_visits, c.node_weight, c.pv_node_visits) == (c.visits, c.weight, c.pv_visits)

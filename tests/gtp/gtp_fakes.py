@@ -117,8 +117,9 @@ class FakeEngine:
         best = Candidate(
             point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2), (12, 4),
             utility=0.125, utility_lcb=-0.25, weight=11.5, lead=0.75, score_stdev=20.0, no_result=0.01,
+            node_visits=14, node_weight=13.5, pv_node_visits=(14, 5),
         )  # fmt: skip
-        other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,), weight=3)
+        other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,), weight=3, node_visits=3, node_weight=3)
         unseen = Candidate(1, 0, 0.5, 0.0, 0.05, 0.0)
         ownership = np.zeros((game.size, game.size), np.float32)
         ownership[0, 0] = 0.5

@@ -23,7 +23,7 @@ def test_leela_zeros_lines() -> None:
     session.engine.script = ["E5"]  # type: ignore[attr-defined]
     assert talk(session, "3 lz-analyze w 50") == (
         "=3\n"
-        "info move E5 visits 12 winrate 5625 prior 3000 lcb 5000 order 0 pv E5 pass "
+        "info move E5 visits 14 winrate 5625 prior 3000 lcb 5000 order 0 pv E5 pass "
         "info move A9 visits 3 winrate 5000 prior 1000 lcb 3750 order 1 pv A9\n\n"
     )
     assert session.engine.asked[0][:2] == (Limits(early_stop=False), 0.5)  # type: ignore[attr-defined]
@@ -36,7 +36,7 @@ def test_katagos_lines_with_what_is_asked_for() -> None:
     assert lines[0] == "=" and lines[2:] == ["", ""]
     words = lines[1].split(" rootInfo ")[0].split()
     values = dict(zip(words[1::2], words[2::2], strict=False))
-    assert (values["move"], values["visits"], values["winrate"], values["scoreLead"]) == ("E5", "12", "0.5625", "0.75")
+    assert (values["move"], values["visits"], values["winrate"], values["scoreLead"]) == ("E5", "14", "0.5625", "0.75")
     assert lines[1].count("info move") == 1 and "rootInfo visits 16 " in lines[1]
     ownership = lines[1].split(" ownership ")[1].split()
     assert len(ownership) == 81 and ownership[0] == "0.5000" and set(ownership[1:]) == {"0.0000"}
@@ -48,9 +48,9 @@ def test_the_fields_are_katagos_in_its_order() -> None:
     answer = talk(session, "kata-analyze 10 maxmoves 1 rootInfo true noResultValue true pvVisits true")
     move, root = answer.split("\n")[1].split(" rootInfo ")
     assert move == (
-        "info move E5 visits 12 edgeVisits 12 utility 0.125 winrate 0.5625 scoreMean 0.75 scoreStdev 20 scoreLead 0.75 "
-        "scoreSelfplay 1.25 noResultValue 0.01 prior 0.3 lcb 0.5 utilityLcb -0.25 weight 11.5 order 0 pv E5 pass "
-        "pvVisits 12 4"
+        "info move E5 visits 14 edgeVisits 12 utility 0.125 winrate 0.5625 scoreMean 0.75 scoreStdev 20 scoreLead 0.75 "
+        "scoreSelfplay 1.25 noResultValue 0.01 prior 0.3 lcb 0.5 utilityLcb -0.25 weight 13.5 order 0 pv E5 pass "
+        "pvVisits 14 5"
     )
     assert root == (
         "visits 16 utility 0.125 winrate 0.5625 scoreMean 0.75 scoreStdev 20 scoreLead 0.75 scoreSelfplay 1.25 "
@@ -151,7 +151,7 @@ def test_sabaki_reads_the_winrate_of_each_form(command: str) -> None:
     answer = talk(session_of(FakeEngine(["E5"])), f"{command} b 10 minmoves 3")
     best, other, _ = answer.split("info ")[1:4]
     fields = dict(zip(best.split()[::2], best.split()[1::2], strict=False))
-    assert (fields["move"], fields["visits"], percent(command, fields["winrate"])) == ("E5", "12", 56.25)
+    assert (fields["move"], fields["visits"], percent(command, fields["winrate"])) == ("E5", "14", 56.25)
     assert percent(command, other.split(" winrate ")[1].split()[0]) == 50
     if not command.startswith("kata"):  # Sabaki before 0.60 takes a number with a decimal point for a fraction
         assert all(fields[name].isdigit() for name in ("winrate", "prior", "lcb"))
@@ -167,12 +167,12 @@ def test_an_interval_may_be_endless() -> None:
 def test_the_visits_of_a_line_are_shown_on_request() -> None:
     session = session_of(FakeEngine(["E5"]))
     answer = talk(session, "kata-analyze 10 pvVisits true pvEdgeVisits true maxmoves 1")
-    assert answer.endswith(" pv E5 pass pvVisits 12 4 pvEdgeVisits 12 4\n\n")
+    assert answer.endswith(" pv E5 pass pvVisits 14 5 pvEdgeVisits 12 4\n\n")
     session.lines = type(session.lines)()
     ask(session, "kata-set-param analysisPVLen 1")
     session.front["analysisPVLen"] = 0
     session.lines = type(session.lines)()
-    assert talk(session, "kata-analyze 10 pvVisits true").count(" pv pass pvVisits 12") == 1
+    assert talk(session, "kata-analyze 10 pvVisits true").count(" pv pass pvVisits 14") == 1
 
 
 @pytest.mark.parametrize(("owner", "winrates"), [("BLACK", (0.5625, 0.4375)), ("WHITE", (0.4375, 0.5625))])

@@ -103,8 +103,9 @@ def test_a_player_without_a_move_left_keeps_the_position_as_it_is() -> None:
 def test_the_visits_of_a_line_are_those_of_its_moves() -> None:
     search = searched(Game(5), [])
     best = int(search.stats().point[0])
-    line, visits = search.pv(best), search.pv_visits(best)
-    assert len(line) == len(visits) > 2
+    line, visits, below = zip(*search.line(best), strict=True)
+    assert line == search.pv(best) and len(line) > 2
+    assert below == visits, "this tree shares no positions"
     assert visits[0] == search.stats().visits[0]
     assert list(visits) == sorted(visits, reverse=True) and visits[-1] >= 1
     text = search.text(20).splitlines()[1 : len(line) + 1]

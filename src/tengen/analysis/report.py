@@ -127,9 +127,9 @@ def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int
     line = [to_gtp(_native.transform(point, size, symmetry), size) for point in c.pv or (c.point,)]
     info: Fields = {
         "move": line[0],
-        "visits": c.visits,
+        "visits": c.node_visits,
         "edgeVisits": c.visits,
-        "weight": _rounded(c.weight),
+        "weight": _rounded(c.node_weight),
         "edgeWeight": _rounded(c.weight),
         "utility": view.points(c.utility),
         "utilityLcb": view.points(c.utility_lcb),
@@ -146,7 +146,8 @@ def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int
     if includes.no_result:
         info["noResultValue"] = _rounded(c.no_result or 0.0)
     if includes.pv_visits:
-        info["pvVisits"] = info["pvEdgeVisits"] = list(c.pv_visits)
+        info["pvVisits"] = list(c.pv_node_visits)
+        info["pvEdgeVisits"] = list(c.pv_visits)
     if includes.of_moves and (below := search.ownership_below(c.point)) is not None:
         mean, stdev = (transform(board, symmetry) for board in below)
         if includes.moves_ownership:

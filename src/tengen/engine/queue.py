@@ -578,6 +578,7 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
     moves = search.stats()
     chosen, knows_score = search.choose(0), search.has_score
     columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
+    lines = {point: search.line(point, pv_length) for point in columns["point"]}
     found = [
         Candidate(
             point=move["point"],
@@ -586,8 +587,8 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
             score=move["score"] if knows_score else None,
             prior=move["prior"],
             lcb=(move["value_lcb"] + 1) / 2,
-            pv=search.pv(move["point"], pv_length),
-            pv_visits=search.pv_visits(move["point"], pv_length) if move["visits"] else (),
+            pv=tuple(point for point, _, _ in lines[move["point"]]),
+            pv_visits=tuple(visits for _, visits, _ in lines[move["point"]]),
             utility=move["utility"],
             utility_lcb=move["lcb"],
             weight=move["weight"],
@@ -595,6 +596,9 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
             score_stdev=_known(move["score_stdev"]),
             no_result=_known(move["no_result"]),
             play_weight=move["play_weight"],
+            node_visits=move["node_visits"],
+            node_weight=move["node_weight"],
+            pv_node_visits=tuple(visits for _, _, visits in lines[move["point"]]),
         )
         for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     ]

@@ -15,7 +15,10 @@ class Candidate:
     """One move that was considered; winrate (0..1), score (points) and lcb (0..1) are for the side to move.
 
     `score` is None where neither network nor playouts know it. `pv` is the principal variation, which begins with
-    the move, and `pv_visits` are the visits of each of its moves.
+    the move, `pv_visits` are the visits of each of its moves and `pv_node_visits` those of the position after each.
+
+    `visits` and `weight` are those of the move; `node_visits` and `node_weight` those of the position after it, which
+    other lines may have visited too where the search shares positions (`transpositions`); else they are the same.
 
     `utility` is what the search maximises and `utility_lcb` its lower confidence bound; `weight` is what the visits
     count for, and `play_weight` that by which the move is chosen (KataGo's play selection value). `lead` and
@@ -37,6 +40,9 @@ class Candidate:
     score_stdev: float | None = None
     no_result: float | None = None
     play_weight: float = 0.0
+    node_visits: int = 0
+    node_weight: float = 0.0
+    pv_node_visits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,10 @@ class RootStats:
 
     A move without visits has the root's own means and lcb -1. `utility` is what the search maximises, in [-1, 1], and
     `lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's, without
-    temperature and noise. `weight` is what the visits count for, `play_weight` that by which the move is chosen. NaN
-    stands for what the search does not know of no_result (probability), score_stdev and lead (points).
+    temperature and noise. `weight` is what the visits count for, `play_weight` that by which the move is chosen.
+    `node_visits` and `node_weight` are those of the position after the move, which other lines may have visited too
+    where the tree shares positions (`transpositions`); else they are the same. NaN stands for what the search does not
+    know of no_result (probability), score_stdev and lead (points).
     """
 
     point: NDArray[np.int32]
@@ -40,6 +42,8 @@ class RootStats:
     score_stdev: Floats
     lead: Floats
     play_weight: Floats
+    node_visits: NDArray[np.int32]
+    node_weight: Floats
 
 
 @dataclass(frozen=True)
@@ -150,16 +154,19 @@ class SearchView:
         """
         return self._native.ownership_below(-1 if point is None else point)
 
+    def line(self, point: int, length: int = 20) -> list[tuple[int, int, int]]:
+        """(move, its visits, visits of the position after it) of each move of `pv`.
+
+        The last number counts all lines that lead to the position, where the tree shares positions.
+        """
+        return self._native.pv(point, length)
+
     def pv(self, point: int, length: int = 20) -> tuple[int, ...]:
         """The line of the moves to play that begins with this move; empty if it has no visit.
 
         These are the most visited moves, with puct-katago those of the largest weights to play them.
         """
-        return tuple(move for move, _ in self._native.pv(point, length))
-
-    def pv_visits(self, point: int, length: int = 20) -> tuple[int, ...]:
-        """The visits of each move of `pv`."""
-        return tuple(visits for _, visits in self._native.pv(point, length))
+        return tuple(move for move, _, _ in self.line(point, length))
 
     def root_evaluation(self) -> RootEvaluation | None:
         """The network's own output for the root; None where the root was kept from an earlier search or waits."""

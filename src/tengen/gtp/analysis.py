@@ -115,7 +115,7 @@ def leela_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str
     for order, move in enumerate(options.choose(result.candidates, view)):
         c = move.found
         lines.append(
-            f"info move {view.move(c.point, move.symmetry)} visits {c.visits} winrate {view.rate(c.winrate)} "
+            f"info move {view.move(c.point, move.symmetry)} visits {c.node_visits} winrate {view.rate(c.winrate)} "
             f"prior {view.share(c.prior)} lcb {view.rate(c.lcb)} order {order} {_variation(move, options, view)}"
         )
     return " ".join(lines)
@@ -143,12 +143,12 @@ def _kata_move(move: Shown, order: int, options: AnalyzeOptions, view: View) -> 
         ("prior", view.share(c.prior)),
         ("lcb", view.rate(c.lcb)),
         ("utilityLcb", view.sign * c.utility_lcb),
-        ("weight", c.weight),
+        ("weight", c.node_weight),
     ]
     copied = f" isSymmetryOf {view.move(c.point)}" if move.symmetry else ""
     return (
-        f"info move {view.move(c.point, move.symmetry)} visits {c.visits} edgeVisits {c.visits} {view.pairs(values)}"
-        f"{copied} order {order} {_variation(move, options, view)}"
+        f"info move {view.move(c.point, move.symmetry)} visits {c.node_visits} edgeVisits {c.visits} "
+        f"{view.pairs(values)}{copied} order {order} {_variation(move, options, view)}"
     )
 
 
@@ -186,11 +186,15 @@ def _variation(move: Shown, options: AnalyzeOptions, view: View) -> str:
     """The principal variation, on request with the visits of its moves and the ownership below the first."""
     c = move.found
     moves = (view.move(point, move.symmetry) for point in (c.pv or (c.point,))[: view.length])
-    visits = " ".join(map(str, c.pv_visits[: view.length]))
-    asked = [name for name in ("pvVisits", "pvEdgeVisits") if name in options.shown and visits]
+    columns = {"pvVisits": c.pv_node_visits, "pvEdgeVisits": c.pv_visits}
+    visits = [
+        " ".join([name, *map(str, column[: view.length])])
+        for name, column in columns.items()
+        if name in options.shown and column
+    ]
     names = ("movesOwnership", "movesOwnershipStdev")
     below = view.ownership(names, options.shown, c.point, move.symmetry) if c.visits else []
-    return " ".join(["pv", *moves, *(f"{name} {visits}" for name in asked), *below])
+    return " ".join(["pv", *moves, *visits, *below])
 
 
 MAX_INTERVAL = 1e25  # centiseconds, as in KataGo: LizzieYzy asks for one line by an interval of 2^31 - 1
