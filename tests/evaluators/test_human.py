@@ -31,6 +31,21 @@ def test_a_profile_says_what_its_own_network_says(tmp_path: Path) -> None:
     assert len(human.outputs(game, "rank_1k", range(8))) == 8
 
 
+def test_a_profile_of_two_ranks_is_that_of_the_side_to_move(tmp_path: Path) -> None:
+    human = HumanNetwork(katago_twin.written(tmp_path / "human.txt", metadata=True), "onnxruntime")
+
+    def policy(profile: str, *moves: str) -> bytes:
+        game = Game(9)
+        for move in moves:
+            game.play(move)
+        return human.outputs(game, profile)[0].policy.tobytes()
+
+    assert policy("rank_9d_9d") == policy("rank_9d")
+    assert policy("rank_9d_20k") == policy("rank_9d_vs_20k") != policy("rank_9d")
+    assert policy("rank_9d_20k", "D4") == policy("rank_20k_vs_9d", "D4")
+    assert policy("rank_9d_20k", "D4") != policy("rank_9d_vs_20k", "D4")
+
+
 def test_other_files_and_profiles_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NetworkError, match="imitates no people"):
         HumanNetwork(katago_twin.written(tmp_path / "plain.txt", metadata=False))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen.errors import NetworkError
-from tengen.formats.katago_metadata import katago_metadata
+from tengen.formats.katago_metadata import katago_metadata, profile_of
 
 
 def test_rank_profile() -> None:
@@ -33,13 +33,33 @@ def test_professionals_of_a_year() -> None:
     assert not np.array_equal(katago_metadata("rank_1d"), katago_metadata("preaz_1d"))
 
 
-@pytest.mark.parametrize("profile", ["rank_21k", "rank_9p", "proyear_1799", "proyear_2024", "rank_", "best", ""])
+@pytest.mark.parametrize(
+    "profile",
+    ["rank_21k", "rank_9p", "proyear_1799", "proyear_2024", "rank_", "best", "", "rank_5k_9p", "rank_5k_vs_9p"],
+)
 def test_unknown_profiles(profile: str) -> None:
     with pytest.raises(NetworkError, match=f"no profile '{profile}': choose rank_20k to rank_9d"):
         katago_metadata(profile)
 
 
+def test_a_profile_for_the_player_of_one_rank_who_faces_another() -> None:
+    """Inputs 6 to 39 are the ranks of the side to move, 40 to 73 those of its opponent."""
+    found, even = katago_metadata("rank_5k_vs_3d"), katago_metadata("rank_5k")
+    assert found[6:40].tolist() == [1] * 14 + [0] * 20  # the 14th from 9d
+    assert found[40:74].tolist() == [1] * 7 + [0] * 27
+    assert np.array_equal(np.delete(found, range(40, 74)), np.delete(even, range(40, 74)))
+    assert np.array_equal(katago_metadata("preaz_1k_vs_1k"), katago_metadata("preaz_1k"))
+
+
 @pytest.mark.parametrize("profile", ["rank_5k_3k", "preaz_9d_9d"])
-def test_profiles_of_two_ranks_are_not_supported(profile: str) -> None:
-    with pytest.raises(NetworkError, match=f"profile '{profile}' has a rank for each color, which is not supported"):
+def test_a_profile_with_a_rank_for_each_color_needs_the_side_to_move(profile: str) -> None:
+    with pytest.raises(NetworkError, match=f"profile '{profile}' has a rank for each color.* such as rank_5k_vs_3k"):
         katago_metadata(profile)
+
+
+def test_the_profile_of_the_side_to_move() -> None:
+    assert profile_of("rank_5k_3d", 0) == "rank_5k_vs_3d"
+    assert profile_of("rank_5k_3d", 1) == "rank_3d_vs_5k"
+    assert profile_of("preaz_20k_9d", 1) == "preaz_9d_vs_20k"
+    for profile in ("rank_5k", "proyear_1950", "rank_5k_3p", "rank_5k_3k_1k", ""):
+        assert profile_of(profile, 1) == profile

@@ -13,7 +13,8 @@ from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, is_foreign, read_card
 from tengen.evaluators.raw import RawOutput, raw_outputs
 from tengen.formats import DEFAULT_PROFILE
-from tengen.game import Game
+from tengen.formats.katago_metadata import profile_of
+from tengen.game import BLACK, Game
 from tengen.machine import Device
 
 _KEPT = 8
@@ -41,15 +42,18 @@ class HumanNetwork:
         self._load = lru_cache(_KEPT)(lambda profile: load(f"{path}@{profile}"))
         self._lock = threading.Lock()
 
-    def evaluator(self, profile: str) -> Evaluator:
-        """The network for one profile. Raises NetworkError for an unknown profile."""
+    def evaluator(self, profile: str, to_play: int = BLACK) -> Evaluator:
+        """The network for one profile. Raises NetworkError for an unknown profile.
+
+        Of a profile with a rank for each color, such as `rank_5k_3k`, it is the one for the positions of `to_play`.
+        """
         if not profile:
             raise NetworkError("humanSLProfile is not set: name one, such as rank_5k")
         with self._lock:
-            return self._load(profile)
+            return self._load(profile_of(profile, to_play))
 
     def outputs(self, game: Game, profile: str, symmetries: Sequence[int] = (0,)) -> list[RawOutput]:
         """What it says of a position in these symmetries. Raises NetworkError for an unknown profile."""
-        evaluator = self.evaluator(profile)
+        evaluator = self.evaluator(profile, game.to_play)
         with self._lock:
             return raw_outputs(evaluator, game, symmetries, optimism=0)
