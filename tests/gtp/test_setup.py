@@ -255,6 +255,17 @@ def test_missing_rules_and_komi_are_those_of_the_session(tmp_path: Path, facts: 
     assert terms(session) == (rules, komi) and len(session.game.moves) == 2
 
 
+def test_unknown_rules_of_a_record_are_named_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path, session = tmp_path / "game.sgf", session_of()
+    for facts in ("RU[Martian]", "RU[Japanese]", "RU[]", ""):
+        path.write_text(f"(;SZ[9]{facts};B[dd])")
+        ask(session, "kata-set-rules new-zealand")
+        assert ask(session, f"loadsgf {path}") == ""
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "loadsgf: the rules RU[Martian] are unknown; used: new-zealand"
+    ]
+
+
 def test_rules_that_forbid_a_recorded_move_are_replaced(tmp_path: Path) -> None:
     """A triple ko comes round: superko forbids that, the simple ko of the rules that are guessed does not."""
     game = Game.from_diagram(TRIPLE_KO, "japanese", komi=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from tengen.handicap import free_handicap
 from tengen.rules import Rules
 from tengen.sgf import SgfInfo, read_game, write_game
 from tengen.sgf.values import result
+
+logger = logging.getLogger(__name__)
 
 KOMI_RANGE = 400
 
@@ -229,15 +232,15 @@ def _place(session: GtpSession, points: list[int]) -> str:
 def loadsgf(session: GtpSession, args: Arguments) -> str:
     """FILE [NUMBER]: load the main line of a record, up to the position before move NUMBER.
 
-    Rules and komi stay as they are where the record has none. If those rules forbid a move of the record, the rules are
-    guessed from the record.
+    Rules and komi stay as they are where the record has none; of rules that are unknown the log says so. If the rules
+    of the session forbid a move of the record, the rules are guessed from the record.
     """
     args.expect(1, 1000)
     words = list(args.words)
     number = args.integer(len(words) - 1) if len(words) > 1 and words[-1].isdigit() else None
     name = " ".join(words[:-1] if number is not None else words)
     try:
-        game = _read(Path(name), session.game, None if number is None else max(number - 1, 0))
+        game, info = _read(Path(name), session.game, None if number is None else max(number - 1, 0))
     except (OSError, TengenError) as error:
         if isinstance(error, FileNotFoundError) and len(words) > 1 and Path(" ".join(words[:-1])).is_file():
             raise GtpError(f"cannot load file {name}: {words[-1]} is not a number of moves from 0 up") from error
@@ -246,6 +249,8 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     if session.options.force_komi:
         game.komi = session.game.komi
     session.new_game(game)
+    if info.unknown_rules:
+        logger.warning("loadsgf: the rules RU[%s] are unknown; used: %s", info.unknown_rules[:40], game.rules.text)
     return ""
 
 
@@ -266,13 +271,13 @@ def printsgf(session: GtpSession, args: Arguments) -> str:
     return ""
 
 
-def _read(path: Path, current: Game, moves: int | None) -> Game:
+def _read(path: Path, current: Game, moves: int | None) -> tuple[Game, SgfInfo]:
     """The game of a record, at most so many moves, with the rules and komi of the current game where it has none."""
     record = path.read_bytes()
     try:
-        return read_game(record, rules=current.rules.text, komi=current.komi, moves=moves)[0]
+        return read_game(record, rules=current.rules.text, komi=current.komi, moves=moves)
     except SgfError:
-        return read_game(record, komi=current.komi, moves=moves)[0]
+        return read_game(record, komi=current.komi, moves=moves)
 
 
 def _reason(error: Exception) -> str:
