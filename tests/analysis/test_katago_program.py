@@ -67,6 +67,12 @@ def random_query(rng: random.Random, number: int) -> dict[str, Any]:
     for _ in range(rng.randrange(25)):
         game.play(rng.choice(game.legal_points() or ["pass"]))
     query["moves"] = [["BW"[color], to_gtp(point, size)] for color, point in game.moves]
+    if rng.random() < 0.2:  # stones that capture each other
+        points = rng.choices(range(size * size), k=rng.randrange(size * size))
+        query["initialStones"] = [[rng.choice("BBW"), to_gtp(point, size)] for point in points]
+        query["moves"] = []
+        if rng.random() < 0.5:
+            query.pop("initialPlayer", None)
     if rng.random() < 0.25:
         field = rng.choice(sorted(WRONG))
         query[field] = rng.choice(WRONG[field])

@@ -10,7 +10,7 @@ from talk import PLAIN, Talk
 from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.query import read_query
 from tengen.analysis.server import AnalysisServer
-from tengen.coords import MAX_SIZE
+from tengen.coords import MAX_SIZE, to_gtp
 from tengen.evaluators import UniformEvaluator
 
 
@@ -60,7 +60,6 @@ def test_fields_of_any_depth_get_one_answer(head: str) -> None:
         ("moves", [["B", "J9"]], "J9"),
         ("moves", [["B", "C3"], ["W", "C3"]], "Illegal move 1: C3"),
         ("initialStones", [["B", "pass"]], "pass"),
-        ("initialStones", [["B", "A2"], ["B", "B1"], ["W", "A1"]], "libert"),
         ("initialPlayer", "x", "'x'"),
         ("analyzeTurns", [1], "turn 1"),
         ("analyzeTurns", "1", "array"),
@@ -94,6 +93,45 @@ def test_a_wrong_field_costs_the_query_alone(field: str, value: object, text: st
         assert (answer["id"], answer["field"]) == ("q", field)
         assert text.lower() in answer["error"].lower()
         assert talk.ask()[0]["rootInfo"]["visits"] == 20
+
+
+@pytest.mark.parametrize(
+    ("stones", "expected"),
+    [
+        ("W A1 B A2 B B1", "B A2 B B1"),  # captured
+        ("B A2 B B1 W A1", "B A2 B B1"),  # the suicide of one stone is left out
+        ("W A1 B A2 B B1 W B1", "B A2 W B1"),  # captured before the stone that captured it is replaced
+        ("B A3 B B2 B C1 W A2 W B1 W A1", "B A3 B B2 B C1"),  # the suicide of three removes them all
+        ("B A2 W A2", "W A2"),  # the last stone of a point stays
+        ("B A2 B B1 B A1 W A1", "B A2 B B1"),  # where it can
+        ("B A2 B B1 W A3 W B2 W C1 W A1", "W A1 W A3 W B2 W C1"),  # captures come before suicide
+        ("W A1 B B1 W B2 W C1 B A2 B A2", "W A1 W B2 W C1 B A2"),
+    ],
+)
+def test_stones_of_the_position_are_placed_one_by_one_as_by_katago(stones: str, expected: str) -> None:
+    """What KataGo 1.17 makes of these, by its policy for the position: -1 for a stone."""
+    words, left = stones.split(), expected.split()
+    query = {**PLAIN, "initialStones": list(zip(words[::2], words[1::2], strict=True)), "initialPlayer": "W"}
+    read, _ = read_query(json.loads(json.dumps(query)), AnalysisSettings.default(), UniformEvaluator())
+    game = read.turns[0].game
+    found = {to_gtp(point, 5): "BW"[color] for color, point in game.setup_stones}
+    assert found == dict(zip(left[1::2], left[::2], strict=True))
+    assert game.to_play == 1 and game.ko is None
+
+
+@pytest.mark.parametrize(("rules", "points"), [("japanese", 2), ("chinese", 0)])
+def test_captured_stones_of_the_position_are_prisoners_under_territory_scoring(rules: str, points: int) -> None:
+    """White takes two stones and Black none; replaced stones are no prisoners. As of KataGo 1.17, by its leads."""
+    stones = [["B", "A1"], ["W", "B1"], ["B", "A2"], ["W", "B2"], ["W", "A3"], ["B", "E5"], ["W", "E5"]]
+    query = {**PLAIN, "rules": rules, "komi": 6.5, "initialStones": stones, "initialPlayer": "B"}
+    read, _ = read_query(query, AnalysisSettings.default(), UniformEvaluator())
+    assert read.turns[0].game.komi == 6.5 + points
+
+
+def test_white_begins_after_a_handicap_that_a_capture_made_of_the_stones() -> None:
+    with Talk() as talk:
+        (answer,) = talk.ask(initialStones=[["W", "A1"], ["B", "A2"], ["B", "B1"]])
+        assert answer["rootInfo"]["currentPlayer"] == "W", "as of KataGo 1.17"
 
 
 def test_a_network_for_another_size_refuses_the_query() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Mapping
@@ -124,10 +125,10 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     if settings.warn_unused:
         text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
         warnings += [(name, text) for name in fields if name not in FIELDS]
-    try:
-        _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
-    except IllegalMove as error:
-        raise QueryError("initialStones", str(error)) from error
+    stones, prisoners = _placed(size, stones)
+    if game.rules.scoring == "territory":
+        game.komi += prisoners
+    _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
     hide = network.plane_set.startswith("katago") if settings.hide_history is None else settings.hide_history
     query = Query(
         id=fields["id"],
@@ -197,13 +198,46 @@ def _first_player(stones: list[tuple[int, int]], moves: list[tuple[int, int]]) -
     """Who begins where the query does not say it: who makes the first move, or White after a handicap."""
     if moves:
         return moves[0][0]
-    colors = {color for _, color in {point: color for color, point in stones}.items()}
-    return WHITE if len({point for _, point in stones}) > 1 and colors == {BLACK} else BLACK
+    return WHITE if len(stones) > 1 and {color for color, _ in stones} == {BLACK} else BLACK
+
+
+def _placed(size: int, stones: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], int]:
+    """The stones that are left when they are placed one by one, as KataGo does, and White's prisoners minus Black's.
+
+    Each captures as a move does, suicide of several stones included; that of a single stone is left out. A stone of the
+    other color is replaced, but by a suicide it is only removed.
+    """
+    prisoners = 0
+    try:
+        if len({point for _, point in stones}) == len(stones):
+            _set_up(Game(size), stones, BLACK)
+            return stones, 0  # every chain has a liberty: nothing was ever captured
+    except IllegalMove:
+        pass
+    game = Game(size, "chinese")  # a suicide is no legal move
+    for color, point in stones:
+        row, column = divmod(point, size)
+        if game.board[row, column] == 1 - color:
+            kept = [stone for stone in _on_board(game) if stone[1] != point]
+            prisoners += game.captures[WHITE] - game.captures[BLACK]
+            game = Game(size, game.rules)
+            _set_up(game, kept, color)
+            if not game.is_legal(point, color):
+                continue
+        elif game.board[row, column] == color:
+            continue
+        with contextlib.suppress(IllegalMove):
+            game.play(point, color, tolerant=True)
+    return _on_board(game), prisoners + game.captures[WHITE] - game.captures[BLACK]
+
+
+def _on_board(game: Game) -> list[tuple[int, int]]:
+    """(color, point) of every stone."""
+    return [(int(color), point) for point, color in enumerate(game.board.ravel()) if color in (BLACK, WHITE)]
 
 
 def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> None:
-    places = {point: color for color, point in stones}
-    black, white = ([p for p, color in places.items() if color == side] for side in (BLACK, WHITE))
+    black, white = ([p for color, p in stones if color == side] for side in (BLACK, WHITE))
     game.setup(black, white, first_player)
 
 
