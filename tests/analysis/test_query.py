@@ -168,6 +168,27 @@ def test_rules_that_a_network_of_katago_has_not_learnt_are_warned_of(
         assert answer["rootInfo"]["visits"] == 20
 
 
+def test_what_the_network_cannot_do_is_a_warning_of_each_query_that_asks_for_it() -> None:
+    network = UniformEvaluator()
+    network.board_sizes, network.has_ownership = (9, 13), False
+    moves = [["B", "C3"]]
+    with Talk(network, cache=10) as talk:
+        for _ in range(2):
+            *warnings, first, second = talk.ask(
+                moves=moves, analyzeTurns=[0, 1], includeOwnership=True, includeMovesOwnership=True
+            )
+            assert warnings == [
+                {"id": "q", "field": "boardXSize", "warning": warnings[0]["warning"]},
+                {"id": "q", "field": "includeOwnership", "warning": warnings[1]["warning"]},
+            ]
+            assert warnings[0]["warning"].startswith("uniform learnt 9x9, 13x13, not 5x5")
+            assert warnings[1]["warning"].endswith("no effect of includeOwnership, includeMovesOwnership")
+            assert first["moveInfos"] and second["moveInfos"]
+        assert len(talk.ask(boardXSize=9, boardYSize=9, includeOwnership=False, includePolicy=True)) == 1
+    with Talk() as talk:
+        assert len(talk.ask(includeOwnership=True)) == 1
+
+
 def test_unknown_fields_and_settings_warn_and_the_query_proceeds() -> None:
     with Talk() as talk:
         *warnings, answer = talk.ask(colour=1, overrideSettings={"maxVisitz": 1, "maxTime": 100, "wideRootNoise": 0.1})

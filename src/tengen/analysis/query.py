@@ -14,7 +14,7 @@ from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
 from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
-from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.evaluator import Evaluator, boards_not_learnt
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
 
@@ -31,6 +31,7 @@ _FIELDS = """
 """
 FIELDS = frozenset(_FIELDS.split())
 MAX_KOMI = 400
+_OF_OWNERSHIP = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev")
 MAX_PRIORITY = 2**62 - 1
 _PLAYERS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _BONUSES = {"0": "none", "N": "n", "N-1": "n-1"}
@@ -122,6 +123,11 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     if strange := _not_learnt(game.rules, network.katago_format):
         text = f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
         warnings.append(("rules", text))
+    if text := boards_not_learnt(network.name, network.board_sizes, [size]):
+        warnings.append(("boardXSize", text))
+    if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
+        text = f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
+        warnings.append((asked[0], text))
     if settings.warn_unused:
         text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
         warnings += [(name, text) for name in fields if name not in FIELDS]

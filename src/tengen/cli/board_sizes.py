@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Collection
 
+from tengen.evaluators.evaluator import boards_not_learnt
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.evaluators.playout_file import is_playout
 
@@ -15,9 +16,8 @@ def warn_of_boards(network: str, sizes: Collection[int]) -> None:
     if network in ("default", "uniform", "none") or is_playout(network):
         return
     card = read_card(find_network(network))
-    if card.board_sizes and (others := sorted(set(sizes) - set(card.board_sizes))):
-        learned, new = (", ".join(f"{size}x{size}" for size in each) for each in (card.board_sizes, others))
-        print(f"warning: {card.name} learnt {learned}, not {new}: its figures there may mean nothing", file=sys.stderr)
+    if text := boards_not_learnt(card.name, card.board_sizes, sizes):
+        print(f"warning: {text}", file=sys.stderr)
 
 
 def boards_warning(network: str) -> Callable[[int], None]:

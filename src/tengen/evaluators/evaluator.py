@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -98,6 +98,8 @@ class BatchEvaluator(Evaluator):
     plane_set: str = "tengen"
     only_size: int | None = None
     """The only board size, and edge of the tensors, that it takes; None takes any."""
+    board_sizes: tuple[int, ...] = ()
+    """The board sizes that the network has learnt; empty where that is not known."""
     advice: Mapping[str, Any] = {}
     """Settings of the search that suit it, by name."""
     has_pass: bool = True
@@ -167,6 +169,7 @@ class WrappingEvaluator(BatchEvaluator):
         self.inner = inner
         self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
         self.advice, self.katago_format = inner.advice, inner.katago_format
+        self.board_sizes = inner.board_sizes
         self.has_optimism, self.search_batch = inner.has_optimism, inner.search_batch
 
     # An evaluator may learn with its first evaluation what it has.
@@ -239,6 +242,18 @@ class UniformEvaluator(BatchEvaluator):
         result.policy[:, -1] = 1
         result.policy[:] /= result.policy.sum(axis=1, keepdims=True, dtype=np.float32)
         return result
+
+
+def boards_not_learnt(name: str, learnt: Collection[int], sizes: Collection[int]) -> str:
+    """A warning about boards of these sizes that a network has not learnt; empty where there is none.
+
+    `learnt` are the sizes that it has learnt; none where that is not known.
+    """
+    others = sorted({*sizes} - {*learnt})
+    if not learnt or not others:
+        return ""
+    known, new = (", ".join(f"{size}x{size}" for size in each) for each in (learnt, others))
+    return f"{name} learnt {known}, not {new}: its figures there may mean nothing"
 
 
 def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:

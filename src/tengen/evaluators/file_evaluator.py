@@ -34,7 +34,7 @@ class NetworkFileEvaluator(BatchEvaluator):
         card = read_card(self.path)
         check_seal(self.path, NetworkError)
         self.name, self.plane_set, self.advice = card.name, card.plane_set, card.search
-        self.katago_format = card.config.get("format", 0)
+        self.katago_format, self.board_sizes = card.config.get("format", 0), tuple(card.board_sizes)
         self.outputs: list[str] = []
         self._max_batch = max_batch
         self._channels = self._scalars = 0
