@@ -200,20 +200,35 @@ def test_unknown_fields_and_settings_warn_and_the_query_proceeds() -> None:
         assert answer["moveInfos"]
 
 
-def test_settings_without_effect_cost_no_line_of_the_answer(caplog: pytest.LogCaptureFixture) -> None:
-    """LizzieYzy's human-like player takes the first line with the id of its query for the answer, as KataGo sends no
-    other."""
+def test_settings_without_effect_on_the_figures_cost_no_line_of_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """Those of threads, caches, logs and devices, as no figure depends on them. LizzieYzy's human-like player takes the
+    first line with the id of its query for the answer, as KataGo sends no other about humanSL...."""
     with Talk() as talk:
         for _ in range(2):
             (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "maxTime": 100})
             assert answer["moveInfos"]
-        (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "antiMirror": True, "komi": 5})
+        machine = {"numSearchThreads": 2, "logFile": "x", "cudaUseFP16": True, "nnCacheSizePowerOfTwo": 20}
+        (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "lagBuffer": 1, **machine})
         assert answer["moveInfos"]
     texts = [record.getMessage() for record in caplog.records]
     assert [text for text in texts if "effect" in text] == [
         "without effect in Tengen: humanSLRootExploreProbWeightless",
-        "without effect in Tengen: antiMirror, komi",
+        "without effect in Tengen: cudaUseFP16, lagBuffer, logFile, nnCacheSizePowerOfTwo, numSearchThreads",
     ]
+
+
+def test_settings_of_a_query_without_effect_that_would_change_its_figures_are_a_warning() -> None:
+    with Talk() as talk:
+        for _ in range(2):
+            warning, answer = talk.ask(
+                overrideSettings={"antiMirror": True, "komi": 5, "avoidSgfPatternUtility": 0.1, "logFile": "x"}
+            )
+            assert warning == {
+                "id": "q",
+                "field": "overrideSettings",
+                "warning": "without effect in Tengen: antiMirror, avoidSgfPatternUtility, komi",
+            }
+            assert answer["moveInfos"]
 
 
 def stones(talk: Talk, **query: object) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
 from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
+from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
@@ -30,8 +31,8 @@ _FIELDS = """
     avoidMoves
 """
 FIELDS = frozenset(_FIELDS.split())
-MAX_KOMI = 400
 _OF_OWNERSHIP = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev")
+MAX_KOMI = 400
 MAX_PRIORITY = 2**62 - 1
 _PLAYERS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _BONUSES = {"0": "none", "N": "n", "N-1": "n-1"}
@@ -79,7 +80,7 @@ class Query:
     """A query for the positions after some moves of one game.
 
     `every` and `first` are the seconds between partial reports, and before the first; None for no partial reports.
-    `idle` are settings of the query that KataGo knows and that change nothing here.
+    `idle` are settings of the query that KataGo knows and that change nothing here, without a warning.
     """
 
     id: str
@@ -324,7 +325,10 @@ def _settings(
             raise QueryError("overrideSettings", f"Could not set settings: {error}") from error
         if changes.unknown:
             warnings.append(("overrideSettings", f"Unknown config params: {','.join(changes.unknown)}"))
-        idle = tuple(changes.without_effect(FRONT_SETTINGS))
+        without = changes.without_effect(FRONT_SETTINGS)
+        idle = tuple(name for name in without if _is_silent(name))
+        if missed := [name for name in without if name not in idle]:
+            warnings.append(("overrideSettings", f"without effect in Tengen: {', '.join(missed)}"))
     if "maxVisits" in fields:
         visits = _integer(fields, "maxVisits", 1, 2**50)
         settings = replace(settings, limits=replace(settings.limits, visits=visits))
@@ -334,6 +338,15 @@ def _settings(
     if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
         settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
     return settings, idle
+
+
+def _is_silent(name: str) -> bool:
+    """Whether a setting without effect costs no warning of the query.
+
+    LizzieYzy's human-like player takes the first line with the id of its query for the answer: KataGo warns of none of
+    the settings `humanSL...`.
+    """
+    return is_of_machine(name) or name.startswith("humanSL")
 
 
 def _not_learnt(rules: Rules, katago_format: int) -> list[str]:

@@ -273,8 +273,7 @@ class AnalysisServer:
                     self._answer(request, _failure(request, error))
 
     def _log_idle(self, names: Collection[str]) -> None:
-        """Name once, in the log, settings that change nothing. KataGo sends nothing about them, and some programs take
-        the first line with the id of a query for its answer."""
+        """Name once, in the log, settings that change nothing and cost no warning."""
         if new := sorted({*names} - self._idle_settings):
             self._idle_settings.update(new)
             logger.warning("without effect in Tengen: %s", ", ".join(new))

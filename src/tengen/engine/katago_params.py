@@ -265,17 +265,9 @@ _OFF_BY_DEFAULT = frozenset({"rootNoiseEnabled"})
 """Switches that are off in KataGo unless it is asked for: the number alone changes nothing."""
 
 _WITHOUT_EFFECT = """
-    maxPlayoutsPondering maxVisitsPondering maxTimePondering lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
-    searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
-    overallocateTimeFactor midgameTimeFactor midgameTurnPeakTime endgameTurnTimeDecay obviousMovesTimeFactor
-    obviousMovesPolicyEntropyTolerance obviousMovesPolicySurpriseTolerance delayMoveScale delayMoveMax
-
-    drawEquivalentWinsForWhite
     fpuParentWeight
-
     noisePruningCap
-    graphSearchRepBound graphSearchCatchUpProp rootPolicyTemperatureEarly
-    subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits ignoreAllHistory
+    graphSearchRepBound graphSearchCatchUpProp rootPolicyTemperatureEarly ignoreAllHistory
 
     chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract
     chosenMovePrune useNonBuggyLcb fillDameBeforePass
@@ -283,31 +275,51 @@ _WITHOUT_EFFECT = """
     antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
     resignMinMovesPerBoardArea resignMinScoreDifference cleanupBeforePass friendlyPass preventCleanupPhase
     assumeMultipleStartingBlackMovesAreHandicap whiteBonusPerHandicapStone avoidMYTDaggerHack
-    avoidRepeatedPatternUtility
+    avoidRepeatedPatternUtility drawEquivalentWinsForWhite
 
     humanSLCpuctExploration humanSLCpuctPermanent humanSLRootExploreProbWeightless humanSLRootExploreProbWeightful
     humanSLPlaExploreProbWeightless humanSLPlaExploreProbWeightful humanSLOppExploreProbWeightless
     humanSLOppExploreProbWeightful humanSLChosenMoveProp humanSLChosenMoveIgnorePass humanSLChosenMovePiklLambda
+"""
+_OF_MACHINE = """
+    maxPlayoutsPondering maxVisitsPondering maxTimePondering lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
+    searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
+    overallocateTimeFactor midgameTimeFactor midgameTurnPeakTime endgameTurnTimeDecay obviousMovesTimeFactor
+    obviousMovesPolicyEntropyTolerance obviousMovesPolicySurpriseTolerance delayMoveScale delayMoveMax
 
+    subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits
     logSearchInfo logSearchInfoForChosenMove logConfigContents logTimeStamp startupPrintMessageToStderr
     ogsChatToStderr forDeterministicTesting debugSkipNeuralNet homeDataDir numBots
     nnCacheSizePowerOfTwo nnMutexPoolSizePowerOfTwo nnRandSeed nnForcedSymmetry numNNServerThreadsPerModel
     gtpForceMaxNNSize maxBoardSizeForNNBuffer maxBoardXSizeForNNBuffer maxBoardYSizeForNNBuffer requireMaxBoardSize
     inputsUseNHWC useFP16
 """
-IGNORED_PARAMS = frozenset(_WITHOUT_EFFECT.split())
+IGNORED_PARAMS = frozenset(_WITHOUT_EFFECT.split() + _OF_MACHINE.split())
 """Names that KataGo knows and that change nothing here: clocks, caches, passing, devices have settings of their own."""
 
-# Settings of one backend or device, such as cudaDeviceToUseThread0, and the files of patterns to avoid.
-_IGNORED_FAMILIES = re.compile(
+_FRONT_OF_MACHINE = """
+    ponderingEnabled numSearchThreads numAnalysisThreads numSearchThreadsPerAnalysisThread numEigenThreadsPerModel
+    nnMaxBatchSize searchRandSeed
+"""
+_MACHINE_PARAMS = frozenset(_OF_MACHINE.split() + _FRONT_OF_MACHINE.split())
+
+# Settings of one backend or device, such as cudaDeviceToUseThread0; and the files of patterns to avoid.
+_DEVICE_FAMILIES = re.compile(
     r"(cuda|trt|opencl|metal|eigen|rocm|mlx|onnx|dummybackend)[A-Z0-9-]\w*|(device|gpu)ToUse\w*|useFP16-\d+"
-    r"|avoidSgf\d*Pattern[A-Z]\w*|autoAvoidRepeat[A-Z]\w*"
 )
+_PATTERN_FAMILIES = re.compile(r"avoidSgf\d*Pattern[A-Z]\w*|autoAvoidRepeat[A-Z]\w*")
 
 
 def is_ignored(name: str) -> bool:
     """Whether KataGo knows a parameter of this name that changes nothing here."""
-    return name in IGNORED_PARAMS or _IGNORED_FAMILIES.fullmatch(name) is not None
+    families = (_DEVICE_FAMILIES, _PATTERN_FAMILIES)
+    return name in IGNORED_PARAMS or any(family.fullmatch(name) for family in families)
+
+
+def is_of_machine(name: str) -> bool:
+    """Whether a parameter only says how KataGo computes, takes its time or writes logs: no figure of an analysis with
+    given visits depends on it."""
+    return name in _MACHINE_PARAMS or name.startswith("log") or _DEVICE_FAMILIES.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
