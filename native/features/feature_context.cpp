@@ -273,7 +273,7 @@ const std::array<std::int16_t, kMaxPoints>& FeatureContext::last_played() {
 }
 
 float FeatureContext::self_komi() const {
-    const float white = game.komi() + game.white_bonus();
+    const float white = game.komi() + game.white_bonus() + draw_points;
     return own == Color::white ? white : -white;
 }
 

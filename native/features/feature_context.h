@@ -48,6 +48,8 @@ class FeatureContext {
     const Ranks ranks;
     // The inputs of KataGo's networks say that a pass does not end the game.
     bool pass_goes_on = false;
+    // Points for White in self_komi() beside those of the rules: what a draw is worth to White.
+    float draw_points = 0;
 
     int rank(Color color) const { return ranks[index(color)]; }
     const PointSet& stones(Color color) const { return board.stones(color); }
@@ -87,7 +89,7 @@ class FeatureContext {
     const Move* last(int back) const;  // null before the first move
     // The number of the last move at each point, 1 for the first move of the game; 0 where none was played.
     const std::array<std::int16_t, kMaxPoints>& last_played();
-    float self_komi() const;  // points that the side to move is given, bonus for handicap included
+    float self_komi() const;  // points that the side to move is given, bonus for handicap and draw_points included
 
   private:
     struct Liberties {

@@ -132,6 +132,7 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
         const int symmetry = waiting_[row].symmetry = symmetry_for(game, nth);
         FeatureContext context(game);
         context.pass_goes_on = params_.conservative_pass && waiting_[row].path.empty();
+        if (params_.draw_value != 0 && has_draws(game)) context.draw_points = params_.draw_value / 2;
         encode(set, context, Layout(game.board().size(), symmetry, edge), planes + row * set.planes.size() * area,
                scalars + row * set.scalars.size(), mask + row * area);
         if (params_.playout_doubling_advantage != 0) tell_advantage(set, game, scalars + row * set.scalars.size());

@@ -42,6 +42,11 @@ Outcome game_outcome(const Game& game, DeadStones rule) {
     return {own > 0 ? 1.0f : own < 0 ? -1.0f : 0.0f, own};
 }
 
+bool has_draws(const Game& game) {
+    const float white = game.komi() + game.white_bonus();
+    return (white == std::floor(white)) != game.button_left();
+}
+
 float utility_of(float value, float score, const SearchParams& params) {
     const float bounded = std::atan(score / params.score_scale) * 2 * std::numbers::inv_pi_v<float>;
     return (1 - params.score_weight) * value + params.score_weight * bounded;

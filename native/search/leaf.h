@@ -22,6 +22,9 @@ struct Outcome {
 };
 Outcome game_outcome(const Game& game, DeadStones rule = DeadStones::pass_alive);
 
+// Whether the score of a game can be 0: the points that the rules give White are a whole number.
+bool has_draws(const Game& game);
+
 float utility_of(float value, float score, const SearchParams& params);
 
 }  // namespace tengen

@@ -214,6 +214,7 @@ class Search {
     void reject_last_move(Simulation& sim);
     void prepare_leaf(Simulation& sim);
     void examine_leaf(Simulation& sim);
+    float draw_value(const Game& game) const;
     Node* add_node(Simulation& sim);
     EdgeStats& last_edge(const Path& path) { return path.empty() ? tree_.root() : path.back().stats(); }
     void add_pending(const Path& path, int change);

@@ -155,6 +155,8 @@ void Search::examine_leaf(Simulation& sim) {
     sim.outcome = {0, 0};
     if (sim.counted) {
         sim.outcome = game_outcome(sim.game, params_.dead_stones());
+        const bool draw = sim.outcome.value == 0 && !sim.game.is_no_result();
+        if (draw && params_.draw_value != 0) sim.outcome.value = draw_value(sim.game);
         return;
     }
     if (sim.over) {
@@ -182,6 +184,11 @@ void Search::examine_leaf(Simulation& sim) {
         prior_policy_->weigh(sim.game.board(), sim.game.to_play(), sim.game.moves(), sim.moves, sim.weights);
     }
     if (params_.playouts > 0) sim.outcome = sim.playouts.play(sim.game);
+}
+
+// The value of a draw for the side to move.
+float Search::draw_value(const Game& game) const {
+    return game.to_play() == Color::white ? params_.draw_value : -params_.draw_value;
 }
 
 // A new node for the end of the path; null where the memory is full or the move stays without one.

@@ -39,15 +39,17 @@ void Search::set_own(Node& node, const LeafResults& row) {
     has_errors_ = !row.value_error.empty();
 }
 
-// A finished game. A score in whole points is one of two half points, as komi would decide.
+// A finished game. A score in whole points is one of two half points, as komi would decide; by the value of a draw one
+// of them is the more likely.
 void Search::set_own(Node& node, const Simulation& sim) {
     const auto [value, score] = sim.outcome;
     const bool no_result = sim.game.is_no_result(), whole = !no_result && score == std::floor(score);
+    const float draw = whole ? draw_value(sim.game) : 0;
     node.stats().own = {.value = value,
                         .no_result = no_result ? 1.0f : 0.0f,
-                        .score = score,
-                        .score_square = score * score + (whole ? 0.25f : 0),
-                        .lead = score};
+                        .score = score + draw / 2,
+                        .score_square = score * score + (whole ? 0.25f + score * draw : 0),
+                        .lead = score + draw / 2};
 }
 
 float Search::own_weight(const Node& node, const ScoreUtility& utility) const {

@@ -741,6 +741,13 @@ class SearchParams:
     def virtual_loss(self, arg: float, /) -> None: ...
 
     @property
+    def draw_value(self) -> float:
+        """value of a draw for White; playouts know 0 alone"""
+
+    @draw_value.setter
+    def draw_value(self, arg: float, /) -> None: ...
+
+    @property
     def score_weight(self) -> float:
         """share of the score in the utility"""
 

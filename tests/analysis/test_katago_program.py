@@ -56,6 +56,8 @@ def random_query(rng: random.Random, number: int) -> dict[str, Any]:
     query: dict[str, Any] = {"id": str(number), "boardXSize": size, "boardYSize": size, "maxVisits": 1}
     query |= {"rules": rng.choice([*NAMES, *PARTS]), "includeOwnership": True, "includePolicy": True}
     query["overrideSettings"] = {"ignorePreRootHistory": False}  # a ko keeps the history here
+    if rng.random() < 0.2:
+        query["overrideSettings"]["drawEquivalentWinsForWhite"] = rng.choice([0, 0.3, 1])
     if rng.random() < 0.6:
         query["komi"] = rng.choice([0, 7, 7.5, -3.5, 60.5, 150.5, -400])
     game = Game(size, "chinese")
@@ -113,7 +115,8 @@ def drawn_query(evaluator: Evaluator, rng: random.Random, number: int) -> dict[s
         game.play(rng.choices(range(81), policy[:81].tolist())[0])
     moves = [["BW"[color], to_gtp(point, 9)] for color, point in game.moves]
     query = {"id": str(number), "boardXSize": 9, "boardYSize": 9, "rules": "tromp-taylor", "komi": 7, "moves": moves}
-    return query | {"maxVisits": 20}
+    settings = {"drawEquivalentWinsForWhite": rng.choice([0, 0.2, 0.9])} if number % 2 else {}
+    return query | {"maxVisits": 20, "overrideSettings": settings}
 
 
 def test_trees_of_few_visits_are_those_of_katago(shared: Path, tmp_path: Path) -> None:

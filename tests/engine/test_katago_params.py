@@ -20,12 +20,15 @@ def test_values_of_all_kinds_reach_the_settings():
             "maxVisits": 300.0,
             "maxTime": "7.5",
             "resignThreshold": -0.9,
+            "drawEquivalentWinsForWhite": "0.3",
             "reportAnalysisWinratesAs": "black",
         }
     )
     params = changes.new_params(SearchParams(lcb_deviations=3))
     assert (params.c_puct, params.lcb, params.leaf_symmetry) == (0.9, False, "random")
     assert params.lcb_deviations == 3
+    assert params.draw_value == -0.4, "for White, from -1 to 1"
+    assert dict(katago_values(params, Style(), Limits(), {}))["drawEquivalentWinsForWhite"] == 0.3
     assert changes.new_limits(Limits(playouts=7)) == Limits(visits=300, playouts=7, seconds=7.5)
     assert changes.new_style(Style()).resign_threshold == pytest.approx(0.05)
     assert changes.front == {"reportAnalysisWinratesAs": "BLACK"}

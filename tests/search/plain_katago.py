@@ -12,7 +12,7 @@ from plain_puct import PlainNode, PlainPuct
 from scipy.special import stdtr
 
 from tengen.engine.params import SearchParams
-from tengen.evaluators import Evaluator
+from tengen.evaluators import Evaluation, Evaluator
 from tengen.game import Game
 
 _NORMAL = np.linspace(-6, 6, 4001)
@@ -99,6 +99,7 @@ class PlainKatago(PlainPuct):
         self._size = game.size
         self._center = 0.0  # for the side to move at the root
         self._entries: dict[object, Bias] = {}
+        self.draws = 0  # finished games that were a draw, as often as they were visited
 
     # --- Utilities
 
@@ -161,6 +162,14 @@ class PlainKatago(PlainPuct):
                     seen.append((y, x, int(color), in_atari))
         return game.to_play, game.moves[-1][1] if game.moves else None, move, game.ko, tuple(seen)
 
+    def _evaluation(self, node: PlainNode) -> Evaluation:
+        """A draw that is a win or a loss is half a point of komi; others need an evaluator that does not read it."""
+        if abs(self._params.draw_value) != 1 or node.game.komi % 1:
+            return super()._evaluation(node)
+        told = node.game.copy()
+        told.komi += self._params.draw_value / 2
+        return self._evaluator.infer(self._evaluator.encoded([told]))
+
     def _expand(self, node: PlainNode) -> None:
         assert isinstance(node, KatagoNode)
         super()._expand(node)
@@ -187,7 +196,12 @@ class PlainKatago(PlainPuct):
             self._center = min(max(expected * (1 - p.score_center_pull), expected - room), expected + room)
         if leaf.game.is_over:
             score = leaf.game.score() * (1 if leaf.game.to_play == 0 else -1)
-            leaf.result = Result(float(np.sign(score)), 0, score, score**2 + (0.25 if score % 1 == 0 else 0), score)
+            # A whole score is half a point less or more; the more a draw is worth, the more often it is more.
+            worth = self._params.draw_value * (1 if leaf.game.to_play else -1)
+            ends = [(1.0, score)] if score % 1 else [((1 - worth) / 2, score - 0.5), ((1 + worth) / 2, score + 0.5)]
+            mean, square = (sum(chance * end**power for chance, end in ends) for power in (1, 2))
+            leaf.result = Result(worth if score == 0 else float(np.sign(score)), 0, mean, square, mean)
+            self.draws += score == 0
         leaf.visits += 1
         own = self._corrected(leaf)
         weight = self._own_weight(leaf)

@@ -57,8 +57,8 @@ class WideNoise(Noise):
         )
 
 
-def opened(size: int, seed: int) -> Game:
-    game, rng = Game(size, komi=0.5), np.random.default_rng(seed)
+def opened(size: int, seed: int, komi: float = 0.5) -> Game:
+    game, rng = Game(size, komi=komi), np.random.default_rng(seed)
     for _ in range(7):
         game.play(int(rng.choice(game.legal_points())))
     return game
@@ -66,7 +66,7 @@ def opened(size: int, seed: int) -> Game:
 
 def assert_like_twin(
     game: Game, params: SearchParams, visits: int, batch: int = 1, evaluator: Evaluator | None = None
-) -> None:
+) -> PlainKatago:
     evaluator = evaluator or WideNoise()
     twin = PlainKatago(game, evaluator, params, batch)
     twin.run(visits)
@@ -91,6 +91,7 @@ def assert_like_twin(
         assert list(search.pv(int(stats.point[i]))) == twin.line(int(stats.point[i]))[:20]
     played = {int(p): w for p, w, n in zip(stats.point, stats.play_weight, stats.visits, strict=True) if n}
     assert played == pytest.approx(twin.play_weights(twin.root), rel=2e-3)
+    return twin
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -123,6 +124,32 @@ def test_a_finished_game_counts_as_an_evaluation_where_errors_are_not_predicted(
     game.limit_moves(len(game.moves) + 4)
     assert_like_twin(game, SearchParams(**PLAIN, **PARTS["uncertainty"]), 600)
     assert_like_twin(game, SearchParams(**PLAIN, **PARTS["uncertainty"]), 600, evaluator=WithoutErrors())
+
+
+@pytest.mark.parametrize("worth", [-1, -0.75, 0, 0.5, 1])
+def test_draws_are_worth_what_the_setting_says(worth: float) -> None:
+    class Blind(WideNoise):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            return super().infer(replace(batch, scalars=np.zeros_like(batch.scalars)))
+
+    for komi in (1, 1.5):
+        game = opened(5, 1, komi)
+        params = SearchParams(**PLAIN, **PARTS["utility"], draw_value=worth)
+        evaluator = WideNoise() if worth in (-1, 1) else Blind()
+        twin = assert_like_twin(game.limit_moves(len(game.moves) + 4), params, 600, evaluator=evaluator)
+        assert (twin.draws > 0) == (komi == 1)
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+@pytest.mark.parametrize("worth", [-1, 0, 0.5])
+def test_a_drawn_end_has_the_value_of_a_draw(selection: str, worth: float) -> None:
+    """Black passed on the empty board, and White ends the game by a pass."""
+    game = Game(5, "tromp-taylor", komi=0).play("pass")
+    search = TreeSearch(WideNoise(), SearchParams(selection=selection, draw_value=worth), 1)
+    search.set_root(game, allow=[25])
+    search.run(9)
+    (value,) = search.stats().value
+    assert value == pytest.approx(worth), "for White, who is to move"
 
 
 @pytest.mark.parametrize(("size", "batch", "seed"), [(5, 1, 2), (7, 1, 3), (5, 8, 4)])

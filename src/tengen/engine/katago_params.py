@@ -153,6 +153,13 @@ _TABLE = (
     _search("dynamicScoreCenterZeroWeight", _UNIT, "score_center_pull"),
     _search("dynamicScoreCenterScale", _number(0.2, 5), "score_center_scale"),
     _search("noResultUtilityForWhite", _number(-1, 1), "no_result_utility"),
+    _search(
+        "drawEquivalentWinsForWhite",
+        _UNIT,
+        "draw_value",
+        lambda wins: round(2 * wins - 1, 9),
+        lambda x: round((x + 1) / 2, 9),
+    ),
     # Weights
     _search("valueWeightExponent", _UNIT, "value_weight_exponent"),
     _search("useNoisePruning", _boolean, "noise_pruning", *_switch(0.15)),
@@ -275,7 +282,7 @@ _WITHOUT_EFFECT = """
     antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
     resignMinMovesPerBoardArea resignMinScoreDifference cleanupBeforePass friendlyPass preventCleanupPhase
     assumeMultipleStartingBlackMovesAreHandicap whiteBonusPerHandicapStone avoidMYTDaggerHack
-    avoidRepeatedPatternUtility drawEquivalentWinsForWhite
+    avoidRepeatedPatternUtility
 
     humanSLCpuctExploration humanSLCpuctPermanent humanSLRootExploreProbWeightless humanSLRootExploreProbWeightful
     humanSLPlaExploreProbWeightless humanSLPlaExploreProbWeightful humanSLOppExploreProbWeightless

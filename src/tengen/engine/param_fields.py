@@ -151,6 +151,9 @@ class SearchParamFields(BaseModel):
         float, Field(ge=0, le=1e9, description="RAVE's weight of the prior, as c_puct is PUCT's")
     ] = 2.5
     virtual_loss: Annotated[float, Field(ge=0, le=1e9, description="losses that a pending simulation counts for")] = 1.0
+    draw_value: Annotated[float, Field(ge=-1, le=1, description="value of a draw for White; playouts know 0 alone")] = (
+        0.0
+    )
     score_weight: Annotated[float, Field(ge=0, le=1, description="share of the score in the utility")] = 0.05
     score_scale: Annotated[
         float, Field(gt=0, le=1e9, description="points of lead at which half of the score's share is reached")
