@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "_native": set(),
     "errors": set(),
     "plugins": {"errors"},
-    "disk": {"checksums"},
+    "disk": {"checksums", "machine"},
     "checksums": {"errors"},
     "protocol_buffer": set(),
     "machine": set(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
@@ -244,6 +245,71 @@ def test_a_flood_blocks_the_child(child_of: Start) -> None:
         reader.wait(10)
         said += reader.take(stderr)
     assert 0 < int(said) < 1 << 18  # what the pipe and one piece hold
+
+
+@pytest.mark.parametrize(("system", "flags"), [("linux", os.O_RDONLY), ("darwin", os.O_RDONLY), ("win32", os.O_RDWR)])
+def test_a_file_is_synced_as_the_system_wants(
+    system: str, flags: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows refuses to sync a file that is open for reading alone, and to open a folder at all."""
+    opened: list[tuple[Path, int]] = []
+    synced: list[int] = []
+
+    def open_(path: Path, how: int, real: Callable[[Path, int], int] = os.open) -> int:
+        opened.append((path, how))
+        return real(path, how)
+
+    def sync(handle: int, real: Callable[[int], None] = os.fsync) -> None:
+        synced.append(handle)
+        real(handle)
+
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(os, "open", open_)
+    monkeypatch.setattr(os, "fsync", sync)
+    (tmp_path / "file").write_text("text")
+    machine.sync_file(tmp_path / "file")
+    assert opened == [(tmp_path / "file", flags)] and len(synced) == 1
+    if system == "win32":
+        machine.sync_folder(tmp_path)
+        assert len(opened) == len(synced) == 1
+    elif os.name == "posix":
+        machine.sync_folder(tmp_path)
+        assert opened[1:] == [(tmp_path, os.O_RDONLY)] and len(synced) == 2
+
+
+@pytest.mark.posix
+def test_ctrl_c_waits_until_it_is_no_longer_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    got: list[str] = []
+    before = signal.signal(signal.SIGINT, lambda *_: got.append("Ctrl-C"))
+    try:
+        with machine.interrupt_blocked():
+            os.kill(os.getpid(), signal.SIGINT)
+            shown = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+            child = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+            got.append("end")
+        assert got == ["end", "Ctrl-C"] and child.stdout == "True\n"
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        got.clear()
+        monkeypatch.setattr(sys, "platform", "win32")
+        monkeypatch.delattr(signal, "pthread_sigmask")
+        with machine.interrupt_blocked():
+            signal.raise_signal(signal.SIGINT)
+            got.append("end")
+        assert got == ["Ctrl-C", "end"]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_files_of_graphics_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_DEV", tmp_path)
+    (tmp_path / "dri").mkdir()
+    for name in ("nvidia0", "nvidiactl", "dri/renderD128", "dri/card0", "kfd"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert machine.graphics_files() == [str(tmp_path / name) for name in ("dri/renderD128", "kfd", "nvidia0")]
+    for system in ("darwin", "win32"):
+        monkeypatch.setattr(sys, "platform", system)
+        assert machine.graphics_files() is None
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc alone can be told")

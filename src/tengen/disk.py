@@ -15,6 +15,7 @@ import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 
 from tengen.checksums import seal
+from tengen.machine import sync_file, sync_folder
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 PARTIAL = ".partial"
@@ -51,14 +52,14 @@ def write_whole(path: Path, *, durable: bool = True, checksum: bool = False, sha
             if checksum:
                 seal(temporary)
             if durable:
-                _sync(temporary)
+                sync_file(temporary)
             temporary.replace(path)
     except BaseException:
         with suppress(OSError):  # it would hide the first error
             temporary.unlink()
         raise
     if durable:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def write_text(path: Path, text: str, *, durable: bool = True, shared: bool = False) -> Path:
@@ -146,22 +147,3 @@ def locked(path: Path) -> Iterator[bool]:
     finally:
         if lock is not None:
             lock.release()
-
-
-def _sync_folder(path: Path) -> None:
-    """Sync the names of the files in a folder, where the system can: some file systems (FUSE, CIFS, 9p) cannot."""
-    if os.name == "nt":  # Windows cannot open a folder, and needs no sync of it
-        return
-    try:
-        _sync(path)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
-            raise
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows syncs what may be written alone
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import errno
 import multiprocessing
 import os
 import platform
@@ -19,8 +20,8 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -37,6 +38,7 @@ Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
 _EXIT_SECONDS = 10.0  # for a batch and a callback at the end of the program
 _CGROUP = Path("/sys/fs/cgroup")  # of the container, on Linux with cgroups of version 2
+_DEV = Path("/dev")
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
 
 
@@ -77,6 +79,14 @@ def _model_name() -> str:
     except (OSError, subprocess.SubprocessError):
         pass
     return ""
+
+
+def graphics_files() -> list[str] | None:
+    """The device files of graphics cards; None where the system has no such files, as Linux alone has them."""
+    if sys.platform != "linux":
+        return None
+    names = ("nvidia[0-9]*", "dri/renderD*", "kfd", "dxg")  # dxg: the only one in Windows's subsystem for Linux
+    return sorted(str(path) for name in names for path in _DEV.glob(name))
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
@@ -139,6 +149,32 @@ def resident_memory() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def sync_file(path: Path) -> None:
+    """Have the contents of a file on the disk before this returns. Raises OSError where they are not."""
+    # Windows syncs what may be written alone.
+    _sync(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+
+
+def sync_folder(path: Path) -> None:
+    """Sync the names of the files in a folder, where the system can: some file systems (FUSE, CIFS, 9p) cannot, and
+    Windows can open no folder, and needs no sync of it."""
+    if sys.platform == "win32":
+        return
+    try:
+        _sync(path, os.O_RDONLY)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            raise
+
+
+def _sync(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def keep_freed_memory() -> bool:
     """Let the process keep the memory that it frees, for its next allocations; whether the system can (glibc).
 
@@ -197,6 +233,20 @@ def signal_self(number: signal.Signals) -> None:
         signal.raise_signal(number)
     else:
         os.kill(os.getpid(), number)
+
+
+@contextmanager
+def interrupt_blocked() -> Iterator[None]:
+    """Block Ctrl-C in this thread, and in the processes that it starts meanwhile; on Windows, where no signal can be
+    blocked, nothing is done. Ctrl-C that came meanwhile is handled at the end."""
+    if sys.platform == "win32":
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def split_command_line(text: str) -> list[str]:

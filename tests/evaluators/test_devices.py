@@ -70,7 +70,7 @@ def machine(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> M
     monkeypatch.setattr(devices, "onnxruntime_providers", made.providers)
     monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
     monkeypatch.setattr(devices, "evaluation_rate", computed_rate)
-    monkeypatch.setattr(devices, "_graphics", lambda: ["/dev/nvidia0"])
+    monkeypatch.setattr(devices, "graphics_files", lambda: ["/dev/nvidia0"])
     monkeypatch.setattr(devices, "_torch_gpu", lambda: "torch" in made.milliseconds)
     return made
 
@@ -155,7 +155,7 @@ def test_a_change_is_measured_again(
     fastest_device(network, 8)
     fastest_device(find_network("zero-7x7"), 8)
     assert machine.measured == ["cpu", "cuda"] * 2, "another network"
-    monkeypatch.setattr(devices, "_graphics", lambda: ["/dev/nvidia0", "/dev/nvidia1"])
+    monkeypatch.setattr(devices, "graphics_files", lambda: ["/dev/nvidia0", "/dev/nvidia1"])
     machine.milliseconds = {"cpu": 1, "cuda": 4}
     assert fastest_device(network, 8)[0] == "cpu"
     assert machine.measured == ["cpu", "cuda"] * 3, "another graphics card"
@@ -179,7 +179,7 @@ def test_auto_takes_the_cpu_without_measuring_where_there_is_nothing_else(
 def test_a_graphics_card_is_looked_for(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without ONNX Runtime too. Under Windows's subsystem for Linux the only device file is /dev/dxg."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(devices, "_DEV", tmp_path)
+    monkeypatch.setattr("tengen.machine._DEV", tmp_path)
     monkeypatch.setattr(devices, "_torch_gpu", lambda: True)
     monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
     monkeypatch.setattr(devices, "find_spec", lambda library: None)

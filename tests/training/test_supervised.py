@@ -579,7 +579,7 @@ def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatc
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(disk, "_sync", full)
+    monkeypatch.setattr(disk, "sync_file", full)
     with pytest.raises(OSError, match="No space"):
         folder.write_recipe({"name": "second"})
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]

@@ -29,7 +29,7 @@ from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.disk import json_text
 from tengen.errors import RecipeError, StoreError
-from tengen.machine import core_count, when_parent_ends
+from tengen.machine import core_count, interrupt_blocked, when_parent_ends
 
 _TREES_A_CHUNK = 256
 _BYTES_A_CHUNK = 1 << 19
@@ -312,14 +312,11 @@ def _no_interruption() -> Iterator[None]:
         yield
         return
     received: list[int] = []
-    blocks = hasattr(signal, "pthread_sigmask")  # not on Windows
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else set()
     handler = signal.signal(signal.SIGINT, lambda *_: received.append(1))
     try:
-        yield
+        with interrupt_blocked():
+            yield
     finally:
-        if blocks:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
     if received:
         raise KeyboardInterrupt

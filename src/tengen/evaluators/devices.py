@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import os
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,7 +18,7 @@ from tengen.disk import cache_path, write_text
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import int8_path, read_card
-from tengen.machine import Device, Precision, core_count, library_versions, processor_name
+from tengen.machine import Device, Precision, core_count, graphics_files, library_versions, processor_name
 
 if TYPE_CHECKING:
     from tengen.evaluators.openvino import Layout
@@ -38,7 +37,6 @@ PROVIDERS: dict[str, str] = {
 BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 """Devices that `auto` leaves out: TensorRT compiles for minutes, and OpenVINO is faster on the CPU."""
 _SECONDS = 0.4  # of measuring a device
-_DEV = Path("/dev")
 
 
 class Options(TypedDict, total=False):
@@ -233,7 +231,7 @@ class _Kept:
     def devices(self, again: bool = False) -> list[Device]:
         """The CPU, and the other devices that libraries of this machine offer, listed once unless `again`."""
         # Most machines: no library and no card that could be another device.
-        if sys.platform == "linux" and not self._machine["graphics"] and find_spec("onnxruntime") is None:
+        if self._machine["graphics"] == [] and find_spec("onnxruntime") is None:
             return ["cpu"]
         if again or "devices" not in self._found:
             providers = onnxruntime_providers()
@@ -286,17 +284,11 @@ def _machine() -> dict[str, Any]:
     return {
         "processor": processor_name(),
         "cores": core_count(),
-        "graphics": _graphics(),
+        "graphics": graphics_files(),
         "visible": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "versions": library_versions(["openvino", "torch", *runtimes]),
         "native layers": 1,  # raised when ours become faster
     }
-
-
-def _graphics() -> list[str]:
-    """The device files of graphics cards, on Linux; `dxg` is the only one in the subsystem of Windows."""
-    names = ("nvidia[0-9]*", "dri/renderD*", "kfd", "dxg")
-    return sorted(str(path) for name in names for path in _DEV.glob(name))
 
 
 def _case(path: Path, batch: int | None, **options: Unpack[Options]) -> str:
