@@ -123,8 +123,9 @@ fuzz: .venv/player
 
 # --- tests ---
 
-# The browser for the browser tests and an opponent for the match tests: installed where we may, else those tests are skipped.
-PROGRAMS := chromium:chromium chromedriver:chromium-driver gnugo:gnugo
+# The browser for the browser tests, an opponent for the match tests, Leela Zero for its networks and a screen for KaTrain:
+# installed where we may, else those tests are skipped. TENGEN_REQUIRE='browser gnugo leela-zero' refuses to skip them.
+PROGRAMS := chromium:chromium chromedriver:chromium-driver gnugo:gnugo leelaz:leela-zero xvfb-run:xvfb
 
 test-programs:
 	@mkdir -p build

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from offspring import Offspring
+from other_programs import check_required
 from unrendered import skip_rendering
-from web_browser import missing
 
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
 # tests that press Ctrl-C would wait for ever.
@@ -31,7 +30,6 @@ settings.register_profile("tengen", deadline=None, suppress_health_check=[Health
 settings.load_profile("tengen")
 
 ROOT = Path(__file__).parent.parent
-GAMES = "/usr/games:/usr/bin:/usr/local/bin"
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -50,9 +48,7 @@ LONG = (
 
 def pytest_configure() -> None:
     """End at once where a program of TENGEN_REQUIRE is missing, without which whole files would be skipped silently."""
-    absent = {"browser": missing(), "gnugo": "" if shutil.which("gnugo", path=GAMES) else "no GNU Go here"}
-    if reasons := [absent[name] for name in os.environ.get("TENGEN_REQUIRE", "").split() if absent[name]]:
-        raise pytest.UsageError(f"TENGEN_REQUIRE: {'; '.join(reasons)}")
+    check_required()
 
 
 # What a test that is marked so needs of the system.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from other_programs import KATAGO, missing
 
 from tengen.coords import to_gtp
 from tengen.game import Game
@@ -36,10 +35,9 @@ wideRootNoise = 0
 
 
 def _program() -> str:
-    program = os.environ.get("KATAGO") or shutil.which("katago")
-    if not program:
-        pytest.skip("no KataGo: set KATAGO to its binary, or put katago in the PATH")
-    return program
+    if not KATAGO:
+        pytest.skip(missing("katago"))
+    return KATAGO
 
 
 def analyze_by_katago(network: Path, queries: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, dict[str, Any]]:

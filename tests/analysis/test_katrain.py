@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_programs import KATRAIN, needs
+
+pytestmark = needs("katrain")
 
 ROOT = Path(__file__).parent.parent.parent
-KATRAIN = Path(os.environ.get("TENGEN_KATRAIN_PYTHON", ROOT / "build" / "katrain" / "bin" / "python"))
 GAME = "(;GM[1]FF[4]SZ[9]KM[6.5]RU[japanese];B[ee];W[cc];B[gc];W[cg];B[gg];W[ce])"
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """The file of GAME, where KaTrain is installed."""
-    if not KATRAIN.exists():
-        pytest.skip(f"no {KATRAIN}: make katrain installs KaTrain, or name its Python in TENGEN_KATRAIN_PYTHON")
+    """The file of GAME."""
     path = tmp_path / "game.sgf"
     path.write_text(GAME)
     return path
@@ -65,7 +64,7 @@ def test_katrain_analyzes_a_game_without_an_error(record: Path, tmp_path: Path) 
     assert max(found["extra"]) > 16
 
 
-@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no xvfb-run (Debian: xvfb)")
+@needs("xvfb")
 def test_the_window_of_katrain_shows_the_analysis(record: Path, tmp_path: Path) -> None:
     settings = json.loads((package() / "config.json").read_text())
     settings["engine"].update(backend="custom", altcommand=command(), max_visits=20, fast_visits=10)

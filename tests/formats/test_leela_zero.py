@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-import shutil
 import subprocess
 import tracemalloc
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from other_programs import LEELA_ZERO, needs
 
 from tengen.coords import to_gtp
 from tengen.data.planes import encode_game
@@ -25,7 +25,6 @@ from tengen.formats import leela_zero
 from tengen.formats.leela_zero import read_leela_zero
 from tengen.game import Game
 
-PROGRAM = shutil.which("leelaz") or shutil.which("leelaz", path="/usr/games:/usr/lib/leelaz/bin")
 FILTERS, BLOCKS = 8, 2
 
 
@@ -225,12 +224,12 @@ def test_families_that_no_configuration_names_are_named(
 
 def ask_leela_zero(weights: Path, games: list[Game]) -> list[tuple[np.ndarray, float]]:
     """Policy of all points and pass, and winrate of the side to move, in thousandths."""
-    assert PROGRAM
+    assert LEELA_ZERO
     commands = []
     for game in games:
         commands += ["clear_board", *(f"play {'bw'[color]} {to_gtp(p, 19)}" for color, p in game.moves), "heatmap"]
     talk = subprocess.run(
-        [PROGRAM, "--gtp", "--cpu-only", "--threads", "1", "--weights", str(weights), "--noponder"],
+        [LEELA_ZERO, "--gtp", "--cpu-only", "--threads", "1", "--weights", str(weights), "--noponder"],
         input="\n".join([*commands, "quit\n"]), capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     found = []
@@ -244,9 +243,8 @@ def ask_leela_zero(weights: Path, games: list[Game]) -> list[tuple[np.ndarray, f
     return found
 
 
+@needs("leela-zero")
 def test_leela_zero_plays_the_exported_network(weights: Path, tmp_path: Path) -> None:
-    if not PROGRAM:
-        pytest.skip("Leela Zero is not installed: apt-get install leela-zero")
     exported = export_network(find_network(weights), "leela-zero", tmp_path / "net.txt")
     games = [position(seed) for seed in range(1000)]
     evaluator = load_evaluator(weights, precision="f32").on(19)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from other_programs import GNUGO, needs
 
 from tengen.engine.count import Counter
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 from tengen.gtp.client import GtpClient
 
-GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
-pytestmark = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian: apt install gnugo)")
+pytestmark = needs("gnugo")
 
 SOURCE = Path(__file__).parent.parent.parent / "src"
 

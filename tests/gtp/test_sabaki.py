@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_programs import give_up, missing
 from platformdirs import user_cache_path
 
 PACKAGE, VERSION = "@sabaki/gtp", "3.0.0"
@@ -25,8 +25,8 @@ VERTEX = "(?:[A-HJ][1-9]|pass)"
 
 def client() -> Path:
     """The folder of the package. Skips the test where it cannot be had."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("needs Node.js")
+    if why := missing("sabaki"):
+        pytest.skip(why)
     folder = user_cache_path("tengen-tests") / f"sabaki-gtp-{VERSION}"
     package = folder / "node_modules" / PACKAGE
     if not package.exists():
@@ -34,9 +34,9 @@ def client() -> Path:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         except subprocess.TimeoutExpired:
-            pytest.skip("npm did not answer within a minute")
+            give_up("sabaki", "npm did not answer within a minute")
         if done.returncode or not package.exists():
-            pytest.skip(f"npm cannot install {PACKAGE}: {done.stderr.strip()[-200:]}")
+            give_up("sabaki", f"npm cannot install {PACKAGE}: {done.stderr.strip()[-200:]}")
     return package
 
 

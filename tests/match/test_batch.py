@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from match.batch_match import (
     settings_of,
 )
 from offspring import Offspring
+from other_programs import needs
 from selfplay.made_up import Checksum, Passer
 
 from tengen.errors import RecipeError, TengenError
@@ -248,8 +248,6 @@ def test_a_network_for_another_size_is_named_before_the_first_game() -> None:
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 TINY = Conditions(size=5, komi=0.5, opening=2, seed=9)
 RAW = {"player": "policy:uniform", "pass_policy": "free", "name": "network"}
-GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin:/usr/local/bin")
-needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian's package gnugo)")
 
 
 @pytest.fixture
@@ -327,7 +325,7 @@ def test_a_program_that_cannot_play_is_named_before_the_first_game(word: str, sa
     assert not (tmp_path / "match").exists()
 
 
-@needs_gnugo
+@needs("gnugo")
 def test_gnugo_beats_the_first_legal_move() -> None:
     settings = against("gtp:gnugo --mode gtp --level 1 --chinese-rules", 6)
     found = [played_outcomes(settings, at_once) for at_once in (2, 6)]

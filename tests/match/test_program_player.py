@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from match.test_game import SMALL, Scripted
 from offspring import Offspring
+from other_programs import needs
 
 from tengen.engine.clock import TimeControl
 from tengen.game import Game
@@ -25,8 +25,6 @@ from tengen.match.schedule import fixture
 from tengen.match.spec import PlayerSpec
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
-GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin:/usr/local/bin")
-needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian's package gnugo)")
 
 
 @pytest.fixture(autouse=True)
@@ -203,7 +201,7 @@ def test_engine_info_is_in_the_record() -> None:
     assert outcome.visits["B"] == 42.0
 
 
-@needs_gnugo
+@needs("gnugo")
 def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
     program = ProgramPlayer(PlayerSpec.parse("gtp:gnugo --mode gtp --level 1 --chinese-rules"))
     assert program.name == "GNU Go level 1"
@@ -217,7 +215,7 @@ def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
     assert [outcome.winner for outcome in outcomes] == ["B", "B"]
 
 
-@needs_gnugo
+@needs("gnugo")
 @pytest.mark.parametrize("time", ["3s+0", "2s+1s", "1s+0.1s", "0+3x1s", "0+1x0.5s", "2s+5/5s"])
 def test_gnugo_understands_its_clock_commands(time: str) -> None:
     spec = PlayerSpec.parse(f"gtp:gnugo --mode gtp --level 1 --chinese-rules@{time}")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-import pytest
+from other_programs import needs
 from web_browser import Tab, open_browser, server
 
-GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin")
 COMMAND = ("-m", "tengen", "play", "--net", "none", "--size", "7", "--visits", "4")
 
 
@@ -42,7 +40,7 @@ def test_two_different_engines_play_to_the_end(tmp_path: Path) -> None:
         play_to_the_end(tab)
 
 
-@pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian's package gnugo)")
+@needs("gnugo")
 def test_gnugo_is_an_opponent_by_its_name(tmp_path: Path) -> None:
     program = ("--program", "GNU Go=gnugo --mode gtp --level 1 --chinese-rules", "--port")
     with server(*COMMAND, *program, log=tmp_path / "log.txt") as (_, url), open_browser(tmp_path) as tab:

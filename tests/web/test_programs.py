@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from offspring import Offspring
+from other_programs import needs
 from web_engine import FakeEngine, FakeEngines, perform, until
 
 from tengen.engine import TimeControl
@@ -208,7 +208,7 @@ def test_a_program_that_this_server_does_not_know_is_named() -> None:
     perform(scene, GameSettings(size=9, players=(PROGRAM, PERSON)))
 
 
-@pytest.mark.skipif(shutil.which("gnugo", path="/usr/games:/usr/bin") is None, reason="GNU Go is not installed")
+@needs("gnugo")
 def test_gnugo_plays_with_a_handicap_on_the_clock_from_any_position_and_counts_alike() -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
