@@ -1,11 +1,13 @@
 """Mixed load on the page, `tengen gtp` and `tengen analysis` by clients that vanish: is memory flat, is nothing left?
 
-    python benchmarks/soak.py --minutes 60
+    python benchmarks/soak.py --minutes 60 --warm-up 20
+    python benchmarks/soak.py --minutes 10 --warm-up 5 --clients pages
 
 One server of pages, one analysis and one GTP session live all the time. Pages are opened and closed by their websocket
-or left without a word, analyses and GTP sessions beside them are killed in the middle of a search. Prints a line of
-JSON a sample: memory in MB, threads, open files and child processes of each of the three; then what is left after the
-end. The exit status is 1 where a process, or a thread of the page, is left.
+or left without a word, analyses and GTP sessions beside them are killed in the middle of a search; `--clients pages`
+has the pages alone. Prints a line of JSON a sample: memory in MB, threads, open files and child processes of each of
+the three; then what is left after the end. The exit status is 1 where one of them is left: a process; a thread of a
+page that was closed; or, at rest at the end, more than GROWTH_MB more memory than at rest after the warm-up.
 """
 
 import argparse
@@ -19,14 +21,33 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import aiohttp
 import psutil
 
 TENGEN = [sys.executable, "-m", "tengen"]
+GROWTH_MB = 100
+"""Of a program between two rests, by what is kept with a limit: evaluations of 20,000 positions (60 MB), and what
+FastAPI keeps of the last 4,096 pages (10 KB each)."""
+PAGE = """
+import pathlib, signal, sys, threading
+from tengen.cli.app import main
+file = pathlib.Path(sys.argv.pop(1))
+
+def tell(*_):
+    file.with_suffix(".new").write_text("\\n".join(thread.name for thread in threading.enumerate()))
+    file.with_suffix(".new").replace(file)
+
+signal.signal(signal.SIGUSR1, tell)
+main()
+"""
+"""`tengen play`, which writes the names of its threads into a file when it is asked by a signal."""
 QUERY = {"rules": "tromp-taylor", "komi": 7.5, "boardXSize": 9, "boardYSize": 9, "analyzeTurns": [0, 1, 2]}
 MOVES = [["B", "E5"], ["W", "D3"], ["B", "F7"], ["W", "C6"]]
 
@@ -70,12 +91,15 @@ def free_port() -> int:
 class Soak:
     """The programs, and the clients that use them until `end`."""
 
-    def __init__(self, net: str, minutes: float, seed: int) -> None:
+    def __init__(self, net: str, seed: int, folder: Path) -> None:
         self.random = random.Random(seed)
-        self.end = time.monotonic() + 60 * minutes
+        self.end = 0.0
         self.net, self.port = net, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.page = start("play", "--net", net, "--port", str(self.port))
+        self.names = folder / "threads"
+        words = [sys.executable, "-c", PAGE, str(self.names), "play", "--net", net, "--port", str(self.port)]
+        out = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.page = subprocess.Popen(words, stdin=subprocess.PIPE, **out)
         self.analysis = start("analysis", "--net", net)
         self.gtp = start("gtp", "--net", net, "--visits", "16", "--size", "9")
         self.done = dict.fromkeys(("pages", "vanished pages", "events", "queries", "moves", "killed"), 0)
@@ -185,8 +209,18 @@ class Soak:
             for name, process in self.programs.items()
         }
 
-    async def run(self, samples: int) -> None:
-        length = self.end - time.monotonic()
+    def threads_of_pages(self) -> list[str]:
+        """The names of the threads that pages have started; those of the libraries' pools stay for the next page."""
+        self.names.unlink(missing_ok=True)
+        self.page.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + 60
+        while not self.names.exists():
+            assert time.monotonic() < deadline, "the page does not say what its threads are"
+            time.sleep(0.1)
+        return [name for name in self.names.read_text().splitlines() if name.startswith("tengen")]
+
+    async def run(self, lengths: Sequence[float], samples: int, rest: float, pages_alone: bool) -> list[dict[str, Any]]:
+        """Let the clients work for each of these times, in seconds; the figures after each, at rest."""
         for program in (self.page, self.analysis, self.gtp):
             assert program.stdout is not None
             threading.Thread(target=_read, args=(program.stdout,), daemon=True).start()
@@ -194,24 +228,39 @@ class Soak:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 break
             await asyncio.sleep(0.5)
-        self.end = time.monotonic() + length
-        clients = [self.pages(), self.pages(), self.talk_json(), self.talk_gtp(), self.vanish()]
-        await asyncio.gather(*clients, self.sample(length / samples))
+        found = []
+        for length in lengths:
+            self.end = time.monotonic() + length
+            clients = [self.pages(), self.pages()]
+            if not pages_alone:
+                clients += [self.talk_json(), self.talk_gtp(), self.vanish()]
+            await asyncio.gather(*clients, self.sample(length / samples))
+            await asyncio.sleep(rest)  # a page without its websocket lives for a minute
+            found.append(self.figures())
+            print(json.dumps({"at rest": found[-1], **self.done}), flush=True)
+        return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=0.3)
+    parser.add_argument("--warm-up", type=float, default=0.3, help="minutes before those, in which memory may grow")
+    parser.add_argument("--clients", choices=("all", "pages"), default="all")
     parser.add_argument("--net", default="default")
     parser.add_argument("--samples", type=int, default=10)
-    parser.add_argument("--rest", type=float, default=75, help="seconds of rest before the last sample")
+    parser.add_argument("--rest", type=float, default=75, help="seconds of rest after the warm-up and at the end")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    soak = Soak(args.net, args.minutes, args.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        return judge(Soak(args.net, args.seed, Path(folder)), args)
+
+
+def judge(soak: Soak, args: argparse.Namespace) -> int:
+    """Run it, end its programs, and say what is left: the exit status."""
+    lengths = [60 * args.warm_up, 60 * args.minutes]
     try:
-        asyncio.run(soak.run(args.samples))
-        time.sleep(args.rest)  # a page without its websocket lives for a minute
-        print(json.dumps({"at rest": soak.figures(), **soak.done}), flush=True)
+        before, after = asyncio.run(soak.run(lengths, args.samples, args.rest, args.clients == "pages"))
+        threads = soak.threads_of_pages()
     finally:
         programs = {process for top in soak.programs.values() for process in [top, *top.children(recursive=True)]}
         soak.page.send_signal(signal.SIGINT)
@@ -221,8 +270,9 @@ def main() -> int:
         _, alive = psutil.wait_procs(programs, timeout=60)
         for process in alive:
             process.kill()
-    print(json.dumps({"left": len(alive)}))
-    return 1 if alive else 0
+    grown = {name: after[name]["MB"] - before[name]["MB"] for name in after}
+    print(json.dumps({"processes left": len(alive), "threads left": threads, "grown MB": grown}))
+    return 1 if alive or threads or max(grown.values()) > GROWTH_MB else 0
 
 
 if __name__ == "__main__":
