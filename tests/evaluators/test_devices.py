@@ -189,6 +189,19 @@ def test_a_graphics_card_is_looked_for(name: str, tmp_path: Path, monkeypatch: p
     assert devices._Kept().devices() == ["cpu", "torch"]
 
 
+def test_pytorch_is_not_loaded_to_find_a_gpu_where_there_is_no_card(
+    machine: Machine, network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes two seconds of the first start. Other systems have no files of cards: there PyTorch is asked."""
+    asked: list[bool] = []
+    monkeypatch.setattr(devices, "_torch_gpu", lambda: asked.append(True) or False)
+    machine.milliseconds = {"cpu": 1}
+    monkeypatch.setattr(devices, "graphics_files", lambda: [])
+    assert fastest_device(network, 8) == ("cpu", {}) and not asked
+    monkeypatch.setattr(devices, "graphics_files", lambda: None)
+    assert fastest_device(network, 8) == ("cpu", {}) and asked
+
+
 def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
     with pytest.raises(NetworkError, match="OpenVINO finds no GPU on this machine, only CPU"):

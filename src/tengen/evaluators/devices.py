@@ -237,7 +237,8 @@ class _Kept:
             providers = onnxruntime_providers()
             gpu: list[Any] = ["intel-gpu"] if "GPU" in openvino_devices() else []
             others = [name for name, known in PROVIDERS.items() if known in providers and name not in BY_NAME_ONLY]
-            own: list[Any] = ["torch"] if _torch_gpu() else []
+            # Loading PyTorch to ask takes two seconds; without a card there is nothing to ask for.
+            own: list[Any] = ["torch"] if self._machine["graphics"] != [] and _torch_gpu() else []
             self._found["devices"] = ["cpu", *gpu, *others, *own]
             self._write()
         found: list[Device] = self._found["devices"]
