@@ -23,8 +23,9 @@ from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import CARD_KEY
 from tengen.networks.export import relabel
 from tengen.networks.load import load_module
+from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.runs.verify import verify
-from tengen.training.trainer import DamagedCheckpoint, load_tensors, save_tensors
+from tengen.training.trainer import load_tensors, save_tensors
 
 NETWORK = Path(__file__).parent.parent / "src" / "tengen" / "nets" / "zero-7x7.onnx"
 

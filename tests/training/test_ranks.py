@@ -21,10 +21,10 @@ from tengen.data.sampler import Sampler  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import RecipeError, TengenError  # noqa: E402
 from tengen.machine import core_count  # noqa: E402
+from tengen.runs.checkpoints import checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.training import ranks  # noqa: E402
 from tengen.training.batches import BatchStream, TensorBatch  # noqa: E402
-from tengen.training.callbacks import checkpoints  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.ranks import Followers, Rank  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402

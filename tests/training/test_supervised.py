@@ -31,15 +31,16 @@ from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
+from tengen.runs.checkpoints import DamagedCheckpoint, checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training import supervised  # noqa: E402
-from tengen.training.callbacks import CALLBACKS, Checkpoints, checkpoints, newest_checkpoint  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, Checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import LinearRun, RunConfig  # noqa: E402
 from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric  # noqa: E402
+from tengen.training.trainer import Callback, Trainer, make_fabric  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 

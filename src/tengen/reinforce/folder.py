@@ -17,9 +17,10 @@ from typing import Any
 
 from tengen.disk import write_whole
 from tengen.reinforce.config import PolicyGradientConfig
+from tengen.runs.checkpoints import newest_readable
 from tengen.runs.folder import RunFolder
 from tengen.training.config import RATE_SETTINGS
-from tengen.training.trainer import DamagedCheckpoint, load_tensors, save_tensors
+from tengen.training.trainer import load_tensors, save_tensors
 
 _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),
@@ -66,11 +67,5 @@ class PolicyGradientFolder(RunFolder):
 
     def load(self) -> dict[str, Any] | None:
         """The newest checkpoint that can be read; None for a fresh run. Raises DamagedCheckpoint where none can."""
-        there = [path for path in (self._checkpoint, self._before) if path.exists()]
-        for path in there:
-            try:
-                return load_tensors(path)
-            except DamagedCheckpoint:
-                if path == there[-1]:
-                    raise
-        return None
+        found = newest_readable((p for p in (self._before, self._checkpoint) if p.exists()), load_tensors)
+        return found[1] if found else None

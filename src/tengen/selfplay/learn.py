@@ -24,6 +24,7 @@ from tengen.networks import parse_config
 from tengen.networks.constant_inputs import used_scalars
 from tengen.networks.export import export
 from tengen.networks.load import average
+from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -35,7 +36,7 @@ from tengen.training.losses import WeightedLosses, learns_results, needed_target
 from tengen.training.schedules import Position
 from tengen.training.start import start_whole
 from tengen.training.supervised import make_network
-from tengen.training.trainer import DamagedCheckpoint, Trainer
+from tengen.training.trainer import Trainer
 
 _logger = logging.getLogger(__name__)
 _LEARNING = 3  # purpose of a seed

@@ -5,7 +5,6 @@ Recipes name registered callbacks with their settings: `callbacks: {my-callback:
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,18 +18,15 @@ from torch import Tensor, nn
 from tengen.data.batch import Rows
 from tengen.data.label_sampler import LabelSampler
 from tengen.data.sampler import Sampler
-from tengen.disk import PARTIAL
 from tengen.errors import RecipeError
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.plugins import Registry
+from tengen.runs.checkpoints import checkpoints, newest_readable, save_checkpoint
 from tengen.runs.events import EventLog
-from tengen.runs.folder import numbered
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import TARGETS, BatchStream
 from tengen.training.metrics import Estimate, Integers, Numbers, agreement, judge_moves, measure
-from tengen.training.trainer import Callback, DamagedCheckpoint, State, Trainer, read_checkpoint
-
-_logger = logging.getLogger(__name__)
+from tengen.training.trainer import Callback, State, Trainer, read_checkpoint
 
 CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
 """Further callbacks by name: types or functions that make a Callback from the settings of the recipe."""
@@ -224,22 +220,9 @@ class Checkpoints(Callback):
         self.save(trainer)
 
     def save(self, trainer: Trainer[Any]) -> None:
-        """Write the checkpoint of the current step. What a killed process left half written is removed, and later
-        checkpoints, which were damaged: the run went on from an earlier one."""
-        for step, later in checkpoints(self.folder):
-            if step > trainer.step:
-                later.unlink()
-        trainer.save(self.folder / f"step-{trainer.step:08d}.ckpt", **self._extra)
-        for left in self.folder.glob(f"*{PARTIAL}"):
-            left.unlink()
-        for _, old in checkpoints(self.folder)[: -self._keep]:
-            old.unlink()
+        """Write the checkpoint of the current step."""
+        save_checkpoint(self.folder, trainer.step, self._keep, lambda path: trainer.save(path, **self._extra))
         self._last = time.monotonic()
-
-
-def checkpoints(folder: Path) -> list[tuple[int, Path]]:
-    """(step, path) of the checkpoints in a folder, oldest first."""
-    return numbered(folder, "step-*.ckpt")
 
 
 def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
@@ -247,16 +230,7 @@ def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
 
     Damaged ones are skipped with a warning in the log; raises DamagedCheckpoint where all are.
     """
-    damage: DamagedCheckpoint | None = None
-    for _, path in reversed(checkpoints(folder)):
-        try:
-            return path, read_checkpoint(path)
-        except DamagedCheckpoint as error:
-            _logger.warning("%s; the checkpoint before it is taken", error)
-            damage = error
-    if damage is not None:
-        raise damage
-    return None
+    return newest_readable((path for _, path in checkpoints(folder)), read_checkpoint)
 
 
 class ProgressBar(Callback):

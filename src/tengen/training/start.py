@@ -19,9 +19,10 @@ from tengen.networks.constant_inputs import ScalarRange, fold_scalars, used_scal
 from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
 from tengen.networks.registry import parse_config
+from tengen.runs.checkpoints import checkpoints
 from tengen.runs.folder import RunFolder
 from tengen.training.batches import TensorBatch
-from tengen.training.callbacks import checkpoints, newest_checkpoint
+from tengen.training.callbacks import newest_checkpoint
 from tengen.training.card import learnt_games
 from tengen.training.config import RunConfig
 

@@ -26,6 +26,7 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import core_count
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export
+from tengen.runs.checkpoints import checkpoints
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
@@ -39,7 +40,6 @@ from tengen.training.callbacks import (
     StopOnSignal,
     Stopwatch,
     Validation,
-    checkpoints,
     evaluator_of,
     make_callbacks,
     newest_checkpoint,

@@ -32,6 +32,7 @@ from tengen.errors import RecipeError, TrainingDiverged
 from tengen.machine import core_count, keep_freed_memory
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
+from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.training.config import Precision, TrainerConfig
 from tengen.training.convolution import accelerate, pays
 from tengen.training.losses import PartWeights
@@ -377,10 +378,6 @@ class Trainer(Generic[BatchT]):
         # statistics 3.089, with statistics estimated again 3.020.
         for mean, newest in zip(self.average.buffers(), self.network.buffers(), strict=True):
             _ = mean.lerp_(newest, 1 - keep) if mean.is_floating_point() else mean.copy_(newest)
-
-
-class DamagedCheckpoint(RecipeError):
-    """A checkpoint that cannot be read, or whose checksums are wrong."""
 
 
 def save_tensors(state: Mapping[str, Any], path: Path) -> None:
