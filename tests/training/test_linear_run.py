@@ -14,12 +14,14 @@ import pytest
 from training.small_run import write_store
 
 from tengen import _native
+from tengen.checksums import Integrity, sealed
 from tengen.cli.app import main
 from tengen.data.record import pack_moves
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store, StoreWriter
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
+from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.runs.events import read_events
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
@@ -127,6 +129,47 @@ def test_a_killed_run_ends_as_the_unbroken_one(
     path = train_linear(run, tmp_path / "killed", show_progress=False)
     assert np.array_equal(read_playout(path), read_playout(unbroken))
     assert events(path) == events(unbroken)
+
+
+@pytest.mark.parametrize("damage", ["cut", "one bit"])
+def test_a_damaged_checkpoint_costs_the_games_since_the_one_before(
+    damage: str, run: LinearRun, unbroken: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The folder of a run that has ended; with both damaged nothing is learnt anew in silence."""
+    folder = unbroken.parent.parent / "checkpoints"
+    kept = sorted(folder.iterdir())
+    assert [path.name for path in kept] == ["step-00000060.ckpt", "step-00000070.ckpt"]
+    assert {sealed(path) for path in kept} == {Integrity.INTACT}
+    steps, log = read_playout(unbroken), events(unbroken)
+
+    def spoil(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data[: len(data) // 2] if damage == "cut" else data)
+
+    spoil(kept[1])
+    train_linear(run, unbroken.parent.parent, show_progress=False)
+    assert f"{kept[1]} is" in caplog.text and "the checkpoint before it is taken" in caplog.text
+    assert np.array_equal(read_playout(unbroken), steps) and events(unbroken) == log
+    assert sorted(folder.iterdir()) == kept
+    for path in kept:
+        spoil(path)
+    with pytest.raises(DamagedCheckpoint, match=r"step-00000060\.ckpt is (damaged|altered)"):
+        train_linear(run, unbroken.parent.parent, show_progress=False)
+
+
+def test_a_run_goes_on_from_the_checkpoint_of_an_earlier_version(run: LinearRun, unbroken: Path) -> None:
+    """It was one file, without a checksum."""
+    folder = unbroken.parent.parent / "checkpoints"
+    middle, end = sorted(folder.iterdir())
+    with np.load(middle) as saved, (folder / "linear.npz").open("wb") as file:
+        np.savez(file, **saved)
+    steps, log = read_playout(unbroken), events(unbroken)
+    for path in (middle, end, unbroken):
+        path.unlink()
+    train_linear(run, unbroken.parent.parent, show_progress=False)
+    assert np.array_equal(read_playout(unbroken), steps) and events(unbroken) == log
+    assert [path.name for path in folder.iterdir()] == [end.name]
 
 
 def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> None:

@@ -7,7 +7,7 @@ import platform
 import time
 import zipfile
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
+from tengen.checksums import check_seal
 from tengen.data.sampler import Sampler
 from tengen.data.split import Permutation, choose, derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.errors import RecipeError, StoreError
+from tengen.errors import StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
+from tengen.runs.checkpoints import DamagedCheckpoint, checkpoints, newest_readable, save_checkpoint
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
@@ -39,7 +41,10 @@ from tengen.training.config import CardFacts, LinearRun
 from tengen.training.metrics import PredictionResults
 
 _LAST_RATE = 0.02  # the share of the rate that is left at the end
+_KEPT = 2  # checkpoints
+_OLD = "linear.npz"  # the one checkpoint of earlier versions
 Words = npt.NDArray[np.uint16]
+_Arrays = dict[str, npt.NDArray[Any]]
 
 
 def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Path:
@@ -53,15 +58,16 @@ def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Pa
     folder.check_kind()
     games = _Games(run)
     state = _State()
-    checkpoint = folder.checkpoints / "linear.npz"
     with folder.lead():
-        if checkpoint.is_file():
-            state.load(checkpoint, _identity(run, games))
+        there = [*folder.checkpoints.glob(_OLD), *(path for _, path in checkpoints(folder.checkpoints))]
+        saved = newest_readable(there, _read)
+        if saved is not None:
+            state.restore(out, saved[1], _identity(run, games))
         folder.check_games(games.name, resumes=state.done > 0)
         folder.write_recipe(run.model_dump(mode="json"))
         folder.checkpoints.mkdir(exist_ok=True)
         with folder.log(state.done, tensorboard=False, again=("final",)) as events:
-            _learn(run, games, state, events, checkpoint, show_progress)
+            _learn(run, games, state, events, folder.checkpoints, show_progress)
             return _finish(run, games, state, events, out)
 
 
@@ -160,7 +166,7 @@ class _State:
     sums: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
 
     def save(self, path: Path, identity: dict[str, Any]) -> None:
-        with write_whole(path) as temporary, temporary.open("wb") as file:
+        with write_whole(path, checksum=True) as temporary, temporary.open("wb") as file:
             np.savez(
                 file,
                 weights=self.trainer.weights(),
@@ -171,19 +177,25 @@ class _State:
                 run=np.array(json.dumps(identity)),
             )
 
-    def load(self, path: Path, identity: dict[str, Any]) -> None:
-        try:
-            with np.load(path) as saved:
-                found = {name: saved[name] for name in ("weights", "squares", "counts", "seconds", "sums", "run")}
-        except (EOFError, LookupError, ValueError, zipfile.BadZipFile) as error:
-            raise RecipeError(f"{path} is damaged ({error}); remove it to start the run anew") from error
-        before = json.loads(str(found["run"]))
+    def restore(self, out: Path, saved: _Arrays, identity: dict[str, Any]) -> None:
+        """Go on from what `_read` returned. Raises RecipeError where it is of another run than `identity`."""
+        before = json.loads(str(saved["run"]))
         before["data"].pop("store", None)  # an older run has it; the games are what must be the same
         before["data"].setdefault("validation_games", identity["data"]["validation_games"])  # an older run lacks it
-        check_same(path.parent.parent, before, identity)
-        self.trainer.restore(found["weights"], found["squares"])
-        self.done, self.positions = (int(n) for n in found["counts"])
-        self.seconds, self.sums = float(found["seconds"]), found["sums"]
+        check_same(out, before, identity)
+        self.trainer.restore(saved["weights"], saved["squares"])
+        self.done, self.positions = (int(n) for n in saved["counts"])
+        self.seconds, self.sums = float(saved["seconds"]), saved["sums"]
+
+
+def _read(path: Path) -> _Arrays:
+    """What `_State.save` wrote. Raises DamagedCheckpoint."""
+    check_seal(path, DamagedCheckpoint)
+    try:
+        with np.load(path) as saved:
+            return {name: saved[name] for name in ("weights", "squares", "counts", "seconds", "sums", "run")}
+    except (EOFError, LookupError, ValueError, zipfile.BadZipFile) as error:
+        raise DamagedCheckpoint(f"{path} is damaged ({error})") from error
 
 
 def _identity(run: LinearRun, games: _Games) -> dict[str, Any]:
@@ -199,9 +211,7 @@ def _identity(run: LinearRun, games: _Games) -> dict[str, Any]:
     }
 
 
-def _learn(
-    run: LinearRun, games: _Games, state: _State, events: EventLog, checkpoint: Path, show_progress: bool
-) -> None:
+def _learn(run: LinearRun, games: _Games, state: _State, events: EventLog, folder: Path, show_progress: bool) -> None:
     training, identity = run.training, _identity(run, games)
     last: dict[str, float] = {}
     with ShutdownFlag() as stop, new_bar(show_progress) as bar:
@@ -220,7 +230,8 @@ def _learn(
             if state.done % training.validate_every == 0:
                 last |= _validate(run, games, state, events)
             if state.done % training.checkpoint_every == 0 or state.done == training.games or stop:
-                state.save(checkpoint, identity)
+                save_checkpoint(folder, state.done, _KEPT, partial(state.save, identity=identity))
+                (folder / _OLD).unlink(missing_ok=True)
             bar.update(task, completed=state.done, description=_describe(state, last))
             stop.check()
 
