@@ -44,6 +44,7 @@ from tengen.selfplay.network_checks import draw_probe, judge
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.transport import FolderGames
+from tengen.training.trainer import Callback, Trainer
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the runs of whole modules, whose reports are looked at
 
@@ -309,26 +310,46 @@ def test_killed_again_and_again_it_ends_as_the_unbroken_run(
     assert_same(what_was_made(out), what_was_made(expected))
 
 
-def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: bool) -> None:
-    """`tengen zero` in a process of its own, which may get a SIGTERM when it claims its first games."""
+class StopsWhileLearning(Callback):
+    """Sends its process a SIGTERM after the third step, and notes how many steps were taken."""
+
+    def __init__(self, steps: Path) -> None:
+        self._steps = steps
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        self._steps.write_text(str(trainer.step))
+        if trainer.step == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: str = "") -> None:
+    """`tengen zero` in a process of its own, which may get a SIGTERM when it claims its first games, or while it
+    learns."""
     torch.set_num_threads(1)
-    if stopped:
+    if stopped == "playing":
         kill_at(out, "pending/*/block-*", signum=signal.SIGTERM)
     with pytest.MonkeyPatch.context() as patch:
         skip_rendering(patch)
+        if stopped == "learning":
+            patch.setattr(learn, "make_callbacks", lambda _: [StopsWhileLearning(out.with_suffix(".steps"))])
         patch.setattr(transport, "BLOCK", 4)  # so that two processes share a cycle
         sys.exit(main(["zero", str(recipe), "--out", str(out), "--quiet", *words]))
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("moment", ["playing", "learning"])
 def test_sigterm_stops_cleanly_and_the_run_goes_on(
-    small: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
+    moment: str, small: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
 ) -> None:
     settings = tuple(word for setting in SMALL for word in ("--set", setting))
-    process = forks.Process(target=_command, args=(recipe, tmp_path / "run", settings, True))
+    process = forks.Process(target=_command, args=(recipe, tmp_path / "run", settings, moment))
     process.start()
     process.join()
     assert process.exitcode == 143 and not events_of(tmp_path / "run")
+    if moment == "learning":
+        taken, wanted = (tmp_path / "run.steps").read_text(), events_of(small)[0]["steps"]
+        assert taken == "4" and wanted > 4, "the step that follows the signal is the last"
+        assert not SelfPlayFolder(tmp_path / "run").saved_checkpoints()
     run(recipe, tmp_path / "run", *SMALL)
     assert_same(what_was_made(tmp_path / "run"), what_was_made(small))
 
@@ -338,8 +359,7 @@ def test_a_second_process_helps_and_changes_nothing(
     unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
 ) -> None:
     lead, helper = (
-        forks.Process(target=_command, args=(recipe, tmp_path / "run", words, False))
-        for words in ((), ("--role", "generate"))
+        forks.Process(target=_command, args=(recipe, tmp_path / "run", words)) for words in ((), ("--role", "generate"))
     )
     lead.start()
     while lead.is_alive() and not (tmp_path / "run" / "recipe.yaml").exists():

@@ -300,16 +300,17 @@ def test_a_network_that_is_not_finite_is_not_written(run: RunConfig, tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_saves_and_leaves_cleanly(
-    unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
+@pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_leaves_cleanly(
+    signum: int, status: int, unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
 ) -> None:
     folder = tmp_path / "stopped"
-    process = forks.Process(target=_command, args=(store, folder, signal.SIGINT))
+    process = forks.Process(target=_command, args=(store, folder, signum))
     process.start()
     process.join()
     errors = folder.with_suffix(".txt").read_text()
     (step, _) = checkpoints(folder / "checkpoints")[-1]
-    assert process.exitcode == 130 and "Traceback" not in errors
+    assert process.exitcode == status and "Traceback" not in errors
     assert f"stopped; the run is in {folder}; the same command continues it" in errors.replace("\n", " ")
     assert 9 <= step < 30
     train(run, folder, show_progress=False)
