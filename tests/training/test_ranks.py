@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,11 @@ import psutil
 import pytest
 import yaml
 from training.small_run import settings_of
+from unrendered import skip_rendering
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from tengen.cli.app import main  # noqa: E402
 from tengen.data.sampler import Sampler  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import RecipeError, TengenError  # noqa: E402
@@ -25,10 +29,11 @@ from tengen.runs.checkpoints import checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.training import ranks  # noqa: E402
 from tengen.training.batches import BatchStream, TensorBatch  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.ranks import Followers, Rank  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import Callback, Trainer  # noqa: E402
+from tengen.training.trainer import Callback, State, Trainer  # noqa: E402
 
 STEPS = 60
 
@@ -119,6 +124,70 @@ class Losses(Callback):
     def on_step(self, trainer: Trainer[Any]) -> None:
         known = {name: round(float(loss), 5) for name, loss in trainer.losses.items()}
         self.seen[trainer.step] = {name: known[name] for name in ("policy", "value", "score", "top1")}
+
+
+class Strikes(Callback):
+    """Sends a signal when a step is done: to all processes of the run, as Slurm does, or to the other rank alone."""
+
+    def __init__(self, step: int, signal: int, follower: bool = False) -> None:
+        self._step = step
+        self._signal = signal
+        self._follower = follower
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        if trainer.step == self._step:
+            (rank,) = [process.pid for process in multiprocessing.active_children()] if self._follower else [0]
+            (os.kill if self._follower else os.killpg)(rank, self._signal)
+
+
+def _command(recipe: Path, folder: Path, devices: int, strike: dict[str, Any]) -> None:
+    """`tengen train` on so many devices, in a group of processes of its own. The other rank is forked, not spawned."""
+    os.setsid()
+    CALLBACKS.register("strikes", Strikes)
+    fork = multiprocessing.get_context("fork")
+    settings = (f"training.devices={devices}", f"training.accumulate={2 // devices}", f"training.callbacks={strike}")
+    words = [word for setting in settings for word in ("--set", setting)]
+    with pytest.MonkeyPatch.context() as patch, folder.with_suffix(".txt").open("w") as said, redirect_stderr(said):
+        skip_rendering(patch)
+        patch.setattr(ranks.multiprocessing, "get_context", lambda _: fork)
+        sys.exit(main(["train", str(recipe), *words, "--quiet", "--out", str(folder)]))
+
+
+@pytest.mark.posix
+@pytest.mark.skipif(core_count() < 2, reason="two processes are refused on one core")
+def test_a_run_on_changing_devices_that_signals_and_a_death_stop_ends_as_the_unbroken_one(
+    store: Path, tmp_path: Path, forks: ForkServerContext
+) -> None:
+    recipe, folder = tmp_path / "recipe.yaml", tmp_path / "run"
+    recipe.write_text(yaml.safe_dump(configured(store, steps=24, checkpoint_minutes=1e-6)))
+    for devices, strike, status, words in (
+        (2, {"step": 5, "signal": int(signal.SIGTERM)}, 143, "the same command continues it"),
+        (1, {"step": 10, "signal": int(signal.SIGTERM)}, 143, "the same command continues it"),
+        (
+            *(2, {"step": 15, "signal": int(signal.SIGKILL), "follower": True}, 2),
+            "error: rank 1 of the training died (status -9); the same command continues the run from its last",
+        ),
+        (2, {"step": 0, "signal": 0}, 0, ""),
+    ):
+        process = forks.Process(target=_command, args=(recipe, folder, devices, {"strikes": strike}))
+        process.start()
+        process.join()
+        said = " ".join(folder.with_suffix(".txt").read_text().split())
+        assert process.exitcode == status and words in said and "Traceback" not in said, said
+        reached = checkpoints(folder / "checkpoints")[-1][0]
+        assert reached == (strike["step"] + (status == 143) or 24), "the step that follows a signal is the last"
+    run = RunConfig.model_validate(configured(store, steps=24, accumulate=2))
+    train(run, tmp_path / "unbroken", show_progress=False)
+    (_, found), (_, expected) = (newest(path) for path in (folder, tmp_path / "unbroken"))
+    for part in ("network", "average", "scalars"):
+        for name, tensor in expected[part].items():
+            assert torch.equal(tensor, found[part][name]), name
+
+
+def newest(folder: Path) -> tuple[Path, State]:
+    found = newest_checkpoint(folder / "checkpoints")
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
