@@ -14,15 +14,17 @@ torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
 from small_parent import small_config, write_parent  # noqa: E402
 
-from tengen.errors import RecipeError  # noqa: E402
+from tengen.errors import RecipeError, TrainingDiverged  # noqa: E402
 from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
 from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import PolicyGradientConfig  # noqa: E402
+from tengen.reinforce.learner import Learner  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
 from tengen.reinforce.report import write_policy_gradient_report  # noqa: E402
+from tengen.reinforce.trajectories import Trajectories  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
@@ -180,6 +182,32 @@ def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
         run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
     run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
     same_run(tmp_path / "run", unbroken)
+
+
+@pytest.mark.parametrize("when", ["within an update", "in its last step"])
+def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
+    when: str, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After two good updates; it ends as if it had never diverged."""
+    folder, real = tmp_path / "run", policy_gradient.Learner.update
+
+    def diverging(learner: Learner, steps: Trajectories) -> dict[str, float]:
+        if learner.updates == 2 and when == "within an update":
+            learner.trainer.optimizer.param_groups[0]["initial_lr"] = 1e30
+        figures = real(learner, steps)
+        if learner.updates == 3:
+            next(learner.trainer.network.parameters()).data[0] = float("nan")
+        return figures
+
+    wrong = "the loss" if when == "within an update" else "a weight"
+    message = rf"training diverged: {wrong} is not finite at step \d+; .*a lower --set learn\.optimizer\.lr="
+    with monkeypatch.context() as patch, pytest.raises(TrainingDiverged, match=message):
+        patch.setattr(policy_gradient.Learner, "update", diverging)
+        run_policy_gradient(small_config(parent), folder, progress=False)
+    assert torch.load(folder / "checkpoint.pt", weights_only=True)["learner"]["updates"] == 2
+    assert sorted(path.name for path in (folder / "pool").iterdir()) == ["00000.onnx", "00002.onnx"]
+    run_policy_gradient(small_config(parent), folder, progress=False)
+    same_run(folder, unbroken)
 
 
 def same_run(found: Path, expected: Path) -> None:
