@@ -5,9 +5,11 @@ import json
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from contextlib import redirect_stderr
 from dataclasses import replace
+from importlib import metadata
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from training.small_run import random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+import tengen  # noqa: E402
 from tengen import disk  # noqa: E402
 from tengen.cli.app import main  # noqa: E402
 from tengen.data.store import Store, StoreWriter  # noqa: E402
@@ -201,6 +204,28 @@ def test_what_cannot_be_judged_is_no_number_in_the_log(settings: dict[str, Any],
     assert validation["count"] == games
     assert ("value_mse" in validation) == (games == 1)
     assert (validation["intervals"]["cross_entropy"] == [None, None]) == (games == 1)
+
+
+def test_a_card_says_what_made_its_network(settings: dict[str, Any], tmp_path: Path) -> None:
+    """By the files of the run, the packages, git and the system themselves."""
+    settings["training"] |= {"steps": 1, "seed": 17}
+    made = read_card(train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)).provenance
+    assert made["recipe"] == yaml.safe_load((tmp_path / "run" / "recipe.yaml").read_text())
+    assert made["seed"] == made["recipe"]["training"]["seed"] == 17 and made["recipe"]["training"]["steps"] == 1
+    assert made["version"] == metadata.version("tengen")
+    assert made["python"] == sys.version.split()[0]
+    assert made["libraries"] == {
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+        **{name: metadata.version(name) for name in ("onnx", "openvino", "pyarrow")},
+    }
+    if Path("/proc/cpuinfo").exists() and "model name" in (text := Path("/proc/cpuinfo").read_text()):
+        assert f": {made['processor']}\n" in text
+    root = Path(tengen.__file__).parents[2]  # an installed package has no commit
+    if (root / ".git").exists():
+        commit = made["commit"].removesuffix("+")
+        assert len(commit) == 40
+        subprocess.run(["git", "-C", str(root), "merge-base", "--is-ancestor", commit, "HEAD"], check=True)
 
 
 def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
