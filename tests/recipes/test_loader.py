@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
-from tengen.recipes.loader import network_fields
+from tengen.recipes.loader import _apply, network_fields, read_recipe
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
@@ -45,12 +45,44 @@ def path(tmp_path: Path) -> Path:
     [
         *("training.optimizer.lr=1.0e308", "training.seed=12345678901234567890123"),
         *("data.ahead=100000000", "training.clip=.inf"),
+        *("data.ahead=1e8", "training.optimizer.lr=1e400"),
     ],
 )
 def test_a_number_that_no_run_can_take_is_refused_where_it_was_given(setting: str) -> None:
     """They ended in a traceback, in 5 GB of memory, or in weights of infinity."""
-    with pytest.raises(RecipeError, match=rf"^--set {re.escape(setting)}: {setting.partition('=')[0]}: .* \(found "):
+    with pytest.raises(
+        RecipeError, match=rf"^--set {re.escape(setting)}: {setting.partition('=')[0]}: .* \(found [^']*\)"
+    ):
         load_recipe("tiny", [setting])
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        *(("1e-3", 1e-3), ("1E8", 1e8), ("+2.5e+2", 250.0), (".5e1", 5.0), ("3.e2", 300.0), ("1.5e-3", 1.5e-3)),
+        *(("7", 7), ("0.02", 0.02), (".inf", float("inf"))),
+        *(("1e", "1e"), ("e8", "e8"), ("1e8x", "1e8x"), ("1e8:2", "1e8:2"), ("'1e8'", "1e8"), ("v1e8", "v1e8")),
+    ],
+)
+def test_an_exponent_needs_no_dot_and_no_sign(path: Path, text: str, number: object) -> None:
+    """As in YAML 1.2 and JSON; PyYAML reads 1e-3 as text. On the command line and in a file, alone and in a list."""
+    settings: dict[str, Any] = {}
+    _apply(settings, f"b={text}")
+    _apply(settings, f"c={{d: [{text}, 2]}}")
+    path.write_text(f"name: mine\ne: {text}\n")
+    settings |= read_recipe(path)
+    assert [settings["b"], settings["e"], *settings["c"]["d"]] == [number, number, number, 2]
+    assert {type(settings["b"]), type(settings["e"])} == {type(number)}
+
+
+def test_a_number_with_an_exponent_is_a_number_of_its_kind(path: Path) -> None:
+    for rate, number in (("1e-3", 0.001), ("1e8", 100_000_000.0)):
+        run = load_recipe(str(path), ["training.steps=1e3", f"training.optimizer.lr={rate}"])
+        assert (run.training.steps, run.training.optimizer.lr) == (1000, number)
+    with pytest.raises(
+        RecipeError, match=r"^--set training\.steps=1\.5e0: training\.steps: .*integer.* \(found 1\.5\)"
+    ):
+        load_recipe(str(path), ["training.steps=1.5e0"])
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "", "a\\b", "C:x", "x" * 201])

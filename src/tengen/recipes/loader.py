@@ -24,6 +24,15 @@ _FLOW = re.compile(r"([\[\]{},])(\s*\w+:(?=\S))?")
 Config = TypeVar("Config", bound=BaseModel)
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML whose numbers are those of its version 1.2, as 1e-3: PyYAML wants a dot and a sign, as 1.0e-3."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$"), list("-+.0123456789")
+)
+
+
 def recipe_names(*kinds: str) -> list[str]:
     """The recipes that come with Tengen, of these kinds if any are given."""
     paths = sorted(FOLDER.glob("*.yaml"))
@@ -179,7 +188,7 @@ def _find_like(name_or_path: str, path: Path) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # as in `_apply`
         raise RecipeError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
@@ -200,7 +209,7 @@ def _apply(data: dict[str, Any], setting: str) -> None:
             raise RecipeError(f"--set {setting}: {part} is a value, not a group of settings")
         place = inner
     try:
-        place[_key(place, last)] = yaml.safe_load(_spaced(text))
+        place[_key(place, last)] = yaml.load(_spaced(text), _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a number of 5,000 digits, 10,000 brackets
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
 
