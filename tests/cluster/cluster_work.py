@@ -93,6 +93,27 @@ class Dying(Worker):
         yield b""
 
 
+class DyingAtStep(Worker):
+    """Dies, unless one has, before it takes this step of a training."""
+
+    step = 0
+    marker = Path()
+
+    def run(self, *words: Any) -> Any:
+        from tengen.training.trainer import Trainer
+
+        step, marker, real = self.step, self.marker, Trainer.train_step
+
+        def train_step(trainer: Trainer[Any], batch: Any) -> Any:
+            if trainer.step == step and not marker.exists():
+                marker.touch()
+                os._exit(1)
+            return real(trainer, batch)
+
+        Trainer.train_step = train_step  # type: ignore[method-assign]
+        yield from super().run(*words)
+
+
 class DyingOnce(Worker):
     """Dies, unless one has, after it has given a checkpoint of a training."""
 

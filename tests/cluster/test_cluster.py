@@ -20,7 +20,7 @@ import cluster_work
 import onnx
 import pytest
 import torch
-from cluster_work import Bare, Both, Dying, DyingOnce, Old, Opened, Squares, Stuck, Wrong
+from cluster_work import Bare, Both, Dying, DyingAtStep, DyingOnce, Old, Opened, Squares, Stuck, Wrong
 from killing import kill_at
 from training.small_run import settings_of, write_store
 from unrendered import skip_rendering
@@ -45,6 +45,7 @@ from tengen.match.settings import MatchSettings  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.runs.verify import verify  # noqa: E402
+from tengen.selfplay import transport as transport_module  # noqa: E402
 from tengen.selfplay.cluster import ClusterPlayer, place_of  # noqa: E402
 from tengen.selfplay.conditions import CycleConditions  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
@@ -338,33 +339,25 @@ def test_workers_and_a_machine_may_die_at_any_moment(nodes: RayNodes, cluster: C
     assert removed and not deaths and cluster.traffic.died >= 2
 
 
-class Deadly(Observer):
-    """Kills the worker that trains when the second cycle is to be learnt."""
+def lead(out: Path, address: str | None, death: int = 0, learner_dies_at: int = 0) -> None:
+    """A whole run, on the cluster at this address or alone; it dies at this change of a file (0: never).
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    def learning(self, cycle: int) -> None:
-        if cycle == 1:
-            for worker in self._cluster._beside[0]._workers:
-                ray.kill(worker.actor)
-
-
-def lead(out: Path, address: str | None, moment: str = "") -> None:
-    """A whole run, on the cluster at this address or alone; killed at the first change of such a file."""
+    The worker that trains dies once, at this step.
+    """
     with pytest.MonkeyPatch.context() as patch, ShutdownFlag() as stop:
         skip_rendering(patch)
         if address is None:
             SelfPlayRun(RUN, out, Observer(), stop).go()
             return
-        if moment:
-            kill_at(out, moment)
+        patch.setattr(transport_module, "_FLUSH_SECONDS", 0)  # games are kept one by one, and some of a cycle are there
+        patch.setattr(DyingAtStep, "step", learner_dies_at)
+        patch.setattr(DyingAtStep, "marker", out.with_suffix(".dead"))
+        patch.setattr(cluster_module, "Worker", DyingAtStep)
+        if death:
+            kill_at(out, number=death)
         with Cluster(address, place_of(RUN)) as joined:
-            SelfPlayRun(RUN, out, Deadly(joined), stop, joined).go()
-            assert joined.traffic.items >= 16 + 4  # the games of the second cycle and its gate at least
-            (learner,) = joined._beside
-            # A driver that was killed in the gate has learnt the first cycle; a busy machine may lose a worker more.
-            assert learner.traffic.items in (1, 2) and learner.traffic.died >= 1
+            SelfPlayRun(RUN, out, Observer(), stop, joined).go()
+            assert joined.traffic.items >= 4  # the games of the rating at least
 
 
 def made(out: Path) -> dict[str, Any]:
@@ -380,17 +373,21 @@ def made(out: Path) -> dict[str, Any]:
     }
 
 
-def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(
+def test_a_driver_that_is_killed_again_and_again_ends_as_the_unbroken_run(
     nodes: RayNodes, tmp_path: Path, forks: ForkServerContext
 ) -> None:
+    """While it plays, learns, rates or is in the gate. The worker that trains dies once, in the middle of a cycle."""
     lead(tmp_path / "alone", None)
-    out, moments = tmp_path / "run", ("pending/cycle-00000/*", "pending/*/games-*", "matches/gate-*/games.jsonl")
-    moment = random.Random(os.environ.get("TENGEN_KILL_SEED", "3")).choice(moments)  # while it plays, or in the gate
-    for words, status in (((moment,), -signal.SIGKILL), ((), 0)):
-        process = forks.Process(target=lead, args=(out, nodes.address, *words))
+    out, moments = tmp_path / "run", random.Random(os.environ.get("TENGEN_KILL_SEED", "3"))
+    first, second = (event["steps"] for event in read_events(tmp_path / "alone", "cycle"))
+    step = moments.randrange(1, first + second)
+    # The run changes its files some 150 times, so that three deaths leave it unfinished.
+    for death in [*(moments.randrange(1, 45) for _ in range(3)), 0]:
+        process = forks.Process(target=lead, args=(out, nodes.address, death, step))
         process.start()
         process.join()
-        assert process.exitcode == status
+        assert process.exitcode == (-signal.SIGKILL if death else 0)
+    assert out.with_suffix(".dead").exists()
     found, expected = made(out), made(tmp_path / "alone")
     assert len(expected["matches"]) == 2 * 4 + 4 * len(list((tmp_path / "alone" / "matches").glob("rating-*")))
     for key, value in expected.items():
