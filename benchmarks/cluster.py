@@ -5,8 +5,9 @@
 Cases: `workers`, the games of a cycle of 7x7 in this process with 1 and 2 threads, and by 1, 2, 4 and 8 workers of one
 thread, with the processor time of the workers, of this process and of Ray's own processes, and the bytes a game that
 come back; `driver`, what a finished game of 7x7, 9x9 and 19x19 costs the process that leads, from its bytes into the
-store, without Ray; `run`, a run of three cycles by 1 and 2 workers, with the share of time in which the
-learner waits for games beside the share that the model says; `capacity`, the model of docs/guides/cluster.md for some
+store, without Ray; `run`, the rates of one worker and of a learner, each alone, and runs of three cycles by
+1 and 2 workers, with the share of time in which the learner waits for games beside the share that the model makes of
+these rates; `capacity`, the model of docs/guides/cluster.md for some
 runs. Figures by processor time hardly depend on other work on the machine; those by the clock do.
 """
 
@@ -30,6 +31,7 @@ import psutil
 import ray
 
 from tengen.cluster import Cluster, Place
+from tengen.data.store import Store
 from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.evaluators.network_file import find_network
 from tengen.runs.events import read_events
@@ -38,6 +40,7 @@ from tengen.selfplay.cluster import ClusterPlayer, place_of
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.learn import Learner
 from tengen.selfplay.loop import SelfPlayRun
 from tengen.selfplay.play import CyclePlayer, play_games
 from tengen.selfplay.progress import Observer
@@ -135,6 +138,7 @@ def play(config: SelfPlayConfig, cluster: Cluster | None, folder: Path) -> dict[
     return {
         "games": stats.games,
         "games_per_second": round(stats.games / seconds, 2),
+        "evaluations_per_second": round(stats.evaluations / seconds),
         "games_per_cpu_second": round(stats.games / playing, 2),
         "evaluations_per_cpu_second": round(stats.evaluations / playing),
         "cpu_seconds": used,
@@ -142,12 +146,13 @@ def play(config: SelfPlayConfig, cluster: Cluster | None, folder: Path) -> dict[
 
 
 def started() -> None:
-    """Start Ray, which gives up after 30 seconds: on a busy machine several times."""
+    """Start Ray as a cluster of its own, beside any that runs here. It gives up after 30 seconds, on a busy machine
+    several times."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     for attempt in range(10):
         if not ray.is_initialized():
             try:
-                ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+                ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
             except Exception:
                 if attempt == 9:
                     raise
@@ -166,6 +171,17 @@ class Nothing:
         pass
 
 
+@contextlib.contextmanager
+def ready(number: int, cpus: float) -> Iterator[Cluster]:
+    """A cluster whose workers have started, which is not part of the figures."""
+    with Cluster("local", Place(cpus=cpus, workers=number)) as cluster:
+        while len(cluster.scale_up(number)[0]) < number:
+            time.sleep(0.2)
+        for _ in cluster.run(Nothing(), range(number)):
+            pass
+        yield cluster
+
+
 def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     config = recipe(options, 7)
     for threads in (1, 2):
@@ -174,11 +190,7 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         yield {"threads": threads, **found}
     started()
     for number in (1, 2, 4, 8):
-        with Cluster("local", Place(cpus=0.25, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
-            while len(cluster.scale_up(number)[0]) < number:  # the start of workers is not part of the figures
-                time.sleep(0.2)
-            for _ in cluster.run(Nothing(), range(number)):
-                pass
+        with ready(number, 0.25) as cluster, tempfile.TemporaryDirectory() as folder:
             before = dataclasses.replace(cluster.traffic)
             found = play(config, cluster, Path(folder))
             size = (cluster.traffic.bytes - before.bytes) / (cluster.traffic.items - before.items)
@@ -212,32 +224,48 @@ def driver(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             }
 
 
+def learner_rate(config: SelfPlayConfig, games: Path) -> float:
+    """Positions a second that a learner trains on while nothing else runs, with the games of this folder's cycle 0."""
+    folder = SelfPlayFolder(games)
+    FolderTransport(folder).store_cycle(0)
+    with ShutdownFlag() as stop:
+        learnt = Learner(config, folder, stop).learn(0, Store.open(folder.games), config.games_per_cycle)
+    return learnt.steps * config.learn.batch_size / learnt.seconds
+
+
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The rate of the workers is taken from the run of one worker, and that of the learner from each run."""
+    """The model gets the evaluations of one worker that plays alone and the positions of a learner that trains alone,
+    both measured before the runs. The work is counted in the runs: evaluations and positions of their games, and how
+    often a position is learnt from."""
     learn = {"batch_size": 64, "reuse": 4, "threads": 1, "window": {"min_positions": 1000}}
+    rating = {"games": 2, "anchors": ["random"], "every": 9}
+    config = recipe(options, 7, cycles=3, cluster={"cpus": 0.5, "workers": 1}, learn=learn, rating=rating)
     started()
-    rate = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        with ready(1, 0.5) as cluster:
+            evaluations = play(config, cluster, Path(folder))["evaluations_per_second"]
+        positions = learner_rate(config, Path(folder))
+    yield {"worker_evaluations": round(evaluations), "learner_positions": round(positions)}
     for number in (1, 2):
-        place = {"cpus": 0.5, "workers": number}
-        more = {
-            "cycles": 3,
-            "cluster": place,
-            "learn": learn,
-            "rating": {"games": 2, "anchors": ["random"], "every": 9},
-        }
-        config = recipe(options, 7, **more)
+        config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"workers": number})})
         with tempfile.TemporaryDirectory() as folder, Cluster("local", place_of(config)) as cluster:
             with ShutdownFlag() as stop:
                 SelfPlayRun(config, Path(folder) / "run", Observer(), stop, cluster).go()
-            events = [event for event in read_events(Path(folder) / "run") if event["event"] == "cycle"][1:]
+            # The first cycle also waits for the start of the workers.
+            events = read_events(Path(folder) / "run", "cycle")[1:]
         seconds = {name: sum(event["seconds"].get(name, 0) for event in events) for name in ("generate", "learn")}
-        games = config.games_per_cycle * len(events)
-        rate = rate or games / seconds["generate"]
-        model = Capacity(rate, games / seconds["learn"], 1, 1, 1)
+        work = {name: sum(event[name] for event in events) for name in ("evaluations", "fresh_positions", "steps")}
+        games, fresh = config.games_per_cycle * len(events), work["fresh_positions"]
+        reuse = work["steps"] * config.learn.batch_size / fresh
+        model = Capacity(evaluations, positions, work["evaluations"] / fresh, fresh / games, reuse)
         yield {
             "workers": number,
+            "evaluations_per_game": round(work["evaluations"] / games),
+            "positions_per_game": round(fresh / games, 1),
             "games_per_second": round(games / seconds["generate"], 2),
-            "learner_games_per_second": round(model.learner_games, 2),
+            "games_per_second_by_model": round(number * model.worker_games, 2),
+            "learner_games_per_second": round(games / seconds["learn"], 2),
+            "learner_games_per_second_by_model": round(model.learner_games, 2),
             "idle": round(seconds["generate"] / sum(seconds.values()), 3),
             "idle_by_model": round(model.idle(number, overlap=False), 3),
         }
