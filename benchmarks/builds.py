@@ -111,6 +111,8 @@ def main() -> None:
         use(options.measure)
         print(json.dumps(measure(options.seconds)))
         return
+    if options.other is not None and not options.other.is_file():
+        parser.error(f"{options.other} is no file; make wheel builds a wheel in dist/")
     ours = importlib.util.find_spec(MODULE)
     assert ours is not None and ours.origin is not None
     if options.other is None:
