@@ -112,8 +112,8 @@ class BatchEvaluator(Evaluator):
     policy_optimism: float = 1.0
     """The share of the optimistic policy, 0 to 1, in rows of a batch that do not say their own."""
     search_batch: int = 8
-    """Positions that a search of one position evaluates at once, unless it is told: more are faster, but the first of
-    them say nothing yet when the last are chosen."""
+    """Positions that a search of one position evaluates at once by default. More are faster, but each is chosen before
+    the others of its batch are evaluated."""
 
     @abstractmethod
     def infer(self, batch: InputBatch) -> Evaluation:
