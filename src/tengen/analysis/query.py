@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -233,7 +233,7 @@ def _placed(size: int, stones: list[tuple[int, int]]) -> tuple[list[tuple[int, i
                 continue
         elif game.board[row, column] == color:
             continue
-        with contextlib.suppress(IllegalMove):
+        with suppress(IllegalMove):
             game.play(point, color, tolerant=True)
     return _on_board(game), prisoners + game.captures[WHITE] - game.captures[BLACK]
 
