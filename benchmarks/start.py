@@ -67,6 +67,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--net", default="default")
     args = parser.parse_args()
+    if args.runs < 1:
+        parser.error(f"--runs {args.runs}: give 1 or more")
     words = [sys.executable, "-m", "tengen", "gtp", "--net", args.net]
     start(words, None)  # fills the cache
     for case in ("warm", "cold"):
