@@ -381,8 +381,8 @@ def test_a_driver_that_is_killed_again_and_again_ends_as_the_unbroken_run(
     out, moments = tmp_path / "run", random.Random(os.environ.get("TENGEN_KILL_SEED", "3"))
     first, second = (event["steps"] for event in read_events(tmp_path / "alone", "cycle"))
     step = moments.randrange(1, first + second)
-    # The run changes its files some 150 times, so that three deaths leave it unfinished.
-    for death in [*(moments.randrange(1, 45) for _ in range(3)), 0]:
+    # The run changes its files some 150 times, so that two deaths leave it unfinished.
+    for death in [*(moments.randrange(1, 70) for _ in range(2)), 0]:
         process = forks.Process(target=lead, args=(out, nodes.address, death, step))
         process.start()
         process.join()

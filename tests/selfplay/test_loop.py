@@ -298,8 +298,8 @@ def test_killed_again_and_again_it_ends_as_the_unbroken_run(
     out = tmp_path / "run"
     moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
     kept = 0
-    # The run changes its files some 300 times, so that five deaths leave it unfinished.
-    for death in [*(moments.randrange(1, 50) for _ in range(5)), 0]:
+    # The run changes its files some 300 times, so that three deaths leave it unfinished.
+    for death in [*(moments.randrange(1, 80) for _ in range(3)), 0]:
         process = forks.Process(target=_go, args=(recipe, out, OVERLAP if overlap else (), death))
         process.start()
         process.join()

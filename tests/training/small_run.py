@@ -10,9 +10,10 @@ from tengen.data.store import StoreWriter
 from tengen.game import Game
 
 SIZE = 7
+GAMES = 64  # a full batch, so that one model is compiled to judge a network on them
 
 
-def write_store(path: Path, games: int = 60) -> Path:
+def write_store(path: Path, games: int = GAMES) -> Path:
     """Games of random legal moves on 7x7; the side with more stones at the end wins."""
     with StoreWriter(path) as writer:
         for seed in range(games):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from training.small_run import write_store
+from training.small_run import GAMES, write_store
 
 from tengen import _native
 from tengen.checksums import Integrity, sealed
@@ -290,7 +290,7 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
     for split in ("all", "auto"):
         assert main(["evaluate", path, str(store), "--split", split, "--json"]) == 0
         judged.append(json.loads(capsys.readouterr().out)["positions"])
-    assert judged[0] == 60 > judged[1] > 0  # by itself on the games that it did not learn from
+    assert judged[0] == GAMES > judged[1] > 0  # by itself on the games that it did not learn from
     assert main(["evaluate", path, str(store)]) == 0
     capsys.readouterr()
     for option, value in (("--device", "cpu"), ("--precision", "f32")):  # of networks alone

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.small_run import random_record
 
 from tengen.data.batch import Batch, Rows
 from tengen.data.label_sampler import LabelSampler, TargetMix
@@ -18,8 +19,6 @@ from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.statistics import Z95
 from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, judge, measure
-
-from .small_run import random_record
 
 
 def batch(moves: list[int], values: list[float]) -> Batch:

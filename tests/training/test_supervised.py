@@ -20,7 +20,7 @@ import pytest
 import yaml
 from killing import kill_at
 from pydantic import ValidationError
-from training.small_run import random_record, settings_of
+from training.small_run import GAMES, random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
@@ -94,8 +94,8 @@ def _command(store: Path, folder: Path, signum: int) -> None:
 
 def test_a_run_leaves_everything(unbroken: Path) -> None:
     card = read_card(unbroken / "nets" / "small.onnx")
-    assert (card.name, card.family, card.positions, card.games) == ("small", "residual", 240, 60)
-    assert 0 < card.metrics["top1"] < 1 and card.metrics["judged_positions"] == 60
+    assert (card.name, card.family, card.positions, card.games) == ("small", "residual", 240, GAMES)
+    assert 0 < card.metrics["top1"] < 1 and card.metrics["judged_positions"] == GAMES
     log = read_events(unbroken)
     assert [e["step"] for e in log if e["event"] == "train"] == [5, 10, 15, 20, 25, 30]
     assert [e["step"] for e in log if e["event"] == "validation"] == [10, 20, 30]
@@ -472,7 +472,7 @@ def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_
     settings["training"] |= {"validate_every": 1, "validation_games": 7}
     before, changed = (folder / "recipe.yaml").read_text(), settings
     for section, key, value, message in (
-        ("data", "validation_store", str(other), r"data\.validation_games = 60 games \(\w+\), not 9 games \(\w+\)"),
+        ("data", "validation_store", str(other), r"data\.validation_games = 64 games \(\w+\), not 9 games \(\w+\)"),
         ("data", "validation_positions", "all", r"data\.validation_positions = one-per-game, not all"),
         ("data", "vary_rules", False, r"data\.vary_rules = true, not false"),
         ("data", "symmetries", False, r"data\.symmetries = true, not false"),
@@ -494,7 +494,7 @@ def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_
     train(RunConfig.model_validate(changed), folder, show_progress=False)
 
 
-@pytest.mark.parametrize(("judged", "warned"), [(range(50, 70), [("10", "20")]), (range(60, 70), [])])
+@pytest.mark.parametrize(("judged", "warned"), [(range(54, 74), [("10", "20")]), (range(64, 74), [])])
 def test_games_that_are_learnt_and_judged_are_warned_of(
     settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, judged: range, warned: list[Any]
 ) -> None:
@@ -568,12 +568,12 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
     settings["data"] |= {"store": str(labels), "teacher": {"policy": 0.9}}
     settings["training"] |= {"value_loss": "bce", "steps": 60, "validate_every": 20}
     samplers = open_samplers(RunConfig.model_validate(settings))
-    assert samplers.train.positions == 180 and not np.isnan(samplers.train.batch(0).value).any()
+    assert samplers.train.positions == 3 * GAMES and not np.isnan(samplers.train.batch(0).value).any()
     assert samplers.labels is None
     settings["data"] |= {"validation_store": None, "validation_fraction": 0.3}
     run = RunConfig.model_validate(settings)
     samplers = open_samplers(run)
-    assert samplers.labels is not None and samplers.labels.positions + samplers.train.positions == 180
+    assert samplers.labels is not None and samplers.labels.positions + samplers.train.positions == 3 * GAMES
     assert not set(samplers.labels.game_rows) & set(samplers.train.game_rows)
     card = read_card(train(run, tmp_path / "run", show_progress=False))
     assert card.data == "the games of labels; targets of zero-7x7 (CC0)"
@@ -591,7 +591,7 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
 
 def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
     settings["data"] |= {"validation_store": None, "validation_fraction": 1e-9}
-    with pytest.raises(StoreError, match=r"none of its 60 games.*validation_fraction of 1e-09.*validation_store"):
+    with pytest.raises(StoreError, match=r"none of its 64 games.*validation_fraction of 1e-09.*validation_store"):
         open_samplers(RunConfig.model_validate(settings))
 
 
@@ -647,7 +647,7 @@ def test_judged_games_are_never_trained_on(settings: dict[str, Any]) -> None:
     learned = {int(game) for step in range(200) for game in samplers.train.rows(step).game}
     judged = {int(game) for game in samplers.validation.rows(0).game}
     assert judged and not learned & judged
-    assert len(learned) + len(judged) == 60
+    assert len(learned) + len(judged) == GAMES
 
 
 def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], tmp_path: Path) -> None:

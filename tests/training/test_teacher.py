@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from training.small_run import random_record  # noqa: E402
+from training.small_run import GAMES, random_record  # noqa: E402
 
 from tengen.data.batch import Rows  # noqa: E402
 from tengen.data.label_sampler import LabelSampler, TargetMix  # noqa: E402
@@ -223,7 +223,7 @@ def test_a_student_learns_from_its_teacher(settings: dict[str, Any], tmp_path: P
     settings["data"]["teacher"] = {"network": TEACHER, "licence": "CC0"}
     settings["training"] |= {"value_loss": "bce", "steps": 60}
     run = RunConfig.model_validate(settings)
-    assert open_samplers(run).train.positions == 60 * 24
+    assert open_samplers(run).train.positions == GAMES * 24
     network = train(run, tmp_path / "run", show_progress=False)
     assert read_card(network).data == "the games of random; targets of zero-7x7 (CC0)"
     found = [event["policy"] for event in read_events(tmp_path / "run", "train")]

@@ -33,7 +33,7 @@ from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.networks import parse_config
-from tengen.networks.export import export
+from tengen.networks.export import export, relabel
 from tengen.networks.load import load_module
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.folder import PolicyGradientFolder
@@ -289,7 +289,7 @@ class _Run:
             write_text(path, write_game(record.game(), info).decode())
 
     def _finish(self) -> Path:
-        """Write the network file, let the file itself play its parent's, and write it again with the result."""
+        """Write the network file, let the file itself play its parent's, and put the result into its card."""
         path, widths = self.files.result, self._widths()
         network = self.learner.playing()
         export(network, *widths, path, self._card({}).metadata())
@@ -302,7 +302,7 @@ class _Run:
         for name, result in (("against_parent", judged.drawn), ("against_parent_best_move", judged.best)):
             metrics[f"score_{name}"] = round(result.tally.score, 4)
             metrics[f"score_{name}_interval"] = [round(end, 4) for end in result.tally.interval()]
-        export(network, *widths, path, self._card(metrics).metadata())
+        relabel(path, path, self._card(metrics).metadata())
         self._note("final", judged)
         return path
 

@@ -25,7 +25,7 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import core_count
 from tengen.networks import NetConfig, build, parse_config
-from tengen.networks.export import export
+from tengen.networks.export import export, relabel
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
@@ -401,7 +401,7 @@ def _finish(
     if samplers.labels is not None:
         further |= agreement(evaluator, samplers.labels, run.training.validation_games)
     final = card(metric_entries(result, further))
-    export(module, planes, scalars, path, final.metadata())
+    relabel(path, path, final.metadata())
     events.write("final", trainer.step, final.metrics)
     result.save(folder.path / "predictions.npz")
     write_report(folder.path, final, result)
