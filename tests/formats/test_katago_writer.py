@@ -55,7 +55,7 @@ def test_read_back(version: int, tmp_path: Path) -> None:
     assert same(read_katago(path), model)
 
 
-@pytest.fixture(scope="module", params=["relu", "mish"])
+@pytest.fixture(scope="module", params=[("b3c16", "relu"), ("b3c16", "mish"), ("b2c16nbt", "relu")], ids=str)
 def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A network with KataGo's heads and random weights."""
     torch = pytest.importorskip("torch")
@@ -63,7 +63,8 @@ def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     from tengen.networks.registry import build, parse_config
 
     torch.manual_seed(3)
-    config = parse_config({"family": "residual", "size": "b3c16", "activation": request.param, "head": "katago"})
+    size, activation = request.param
+    config = parse_config({"family": "residual", "size": size, "activation": activation, "head": "katago"})
     inputs = plane_set("katago-v7")
     module = build(config, len(inputs.planes), len(inputs.scalars))
     with torch.no_grad():

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 
-from tengen.networks.blocks import BoardMask, ResidualBlock, ScaledConv2d  # noqa: E402
+from tengen.networks.blocks import BoardMask, NestedBlock, ResidualBlock, ScaledConv2d  # noqa: E402
 
 
 def board_mask(edge: int, *sizes: int) -> torch.Tensor:
@@ -62,9 +62,10 @@ def test_plain_convolution_computes_the_same() -> None:
     torch.testing.assert_close(conv.plain()(x), conv(x))
 
 
+@pytest.mark.parametrize("kind", [ResidualBlock, NestedBlock])
 @pytest.mark.parametrize("pooled", [0, 8])
-def test_block_ignores_what_lies_off_the_board(pooled: int) -> None:
-    block = ResidualBlock(16, "relu", 0.5, pooled)
+def test_block_ignores_what_lies_off_the_board(kind: type[ResidualBlock] | type[NestedBlock], pooled: int) -> None:
+    block = kind(16, "relu", 0.5, pooled)
     mask = board_mask(9, 6)
     x = torch.randn(1, 16, 9, 9)
     dirty = x + 100 * (1 - mask)

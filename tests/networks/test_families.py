@@ -26,6 +26,7 @@ FIXED = ["cody7x7"]  # of one board size: tests/networks/test_cody.py
 VARIANTS = [
     *SMALL.items(),
     ("residual", {"size": "b2c16", "reply": True, "soft": True, "pooling": False}),
+    ("residual", {"size": "b2c32nbt"}),
     ("plain", {**SMALL["plain"], "batch_norm": "before", "activation": "prelu", "ownership": False}),
     ("a0", {**SMALL["a0"], "batch_norm": "after-addition", "activation": "mish", "stem": 1, "init": 0.1}),
     ("mobile", {**SMALL["mobile"], "activation": "silu", "value": {"kind": "pool", "output": "scalar"}}),

@@ -8,6 +8,7 @@ residual stream are added up for the next one; that of the first convolution is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
@@ -173,37 +174,56 @@ class _Residual:
         # On the board the plane `on_board` is 1, so that its weight in the middle is a bias.
         middle = stem.weights.shape[0] // 2
         stem.weights[middle, middle, 0] += stored["stem.bias"] + stored["scalars.bias"]
-        width, stream = stem.weights.shape[3], np.zeros(stem.weights.shape[3])
-        blocks: list[Block] = []
-        pooled = 0
-        while f"blocks.{len(blocks)}.first.weight" in stored:
-            layer = f"blocks.{len(blocks)}"
-            inner = stored[f"{layer}.first.bias"]
-            norm1, activation = self._bias_norm(f"{layer}.norm1", stream), self._activation(f"{layer}.act1")
-            first, second = self._convolution(f"{layer}.first"), self._convolution(f"{layer}.second")
-            last = (self._activation(f"{layer}.act2"), second)
-            if (view := f"{layer}.global_bias.view") + ".weight" in stored:
-                inner = inner + stored[f"{layer}.global_bias.mix.bias"]
-                pooled = len(stored[f"{view}.bias"])
-                blocks.append(
-                    PoolingBlock(
-                        layer, norm1, activation, first, self._convolution(view),
-                        self._bias_norm(f"{view}.norm", stored[f"{view}.bias"]), self._activation(f"{view}.act"),
-                        self._linear(f"{layer}.global_bias.mix"), self._bias_norm(f"{layer}.norm2", inner), *last,
-                    )
-                )  # fmt: skip
-            else:
-                norm2 = self._bias_norm(f"{layer}.norm2", inner)
-                blocks.append(OrdinaryBlock(layer, norm1, activation, first, norm2, *last))
-            stream = stream + stored[f"{layer}.second.bias"]
+        width = stem.weights.shape[3]
+        blocks, stream = self._blocks("blocks", np.zeros(width))
+        middle, pooled = width, width
+        for block in chain(blocks, *(block.blocks for block in blocks if isinstance(block, NestedBlock))):
+            if isinstance(block, NestedBlock):
+                middle = block.convolution1.weights.shape[3]
+            elif isinstance(block, PoolingBlock):
+                pooled = len(block.pooled_norm.mean)
         trunk = Trunk(
-            "trunk", (width, width, width, width, pooled or width), stem,
-            self._linear("scalars"), None, tuple(blocks),
+            "trunk", (width, middle, middle, middle, pooled), stem, self._linear("scalars"), None, blocks,
             self._bias_norm("trunk.norm", stream), self._activation("trunk.act"),
         )  # fmt: skip
         return KataGoModel(
             name, FORMAT, PLANES, SCALARS, Multipliers(score_error=150.0), False, trunk, self._policy(), self._value()
         )
+
+    def _blocks(self, name: str, stream: NDArray[np.float64]) -> tuple[tuple[Block, ...], NDArray[np.float64]]:
+        """The blocks below a name, and the bias of the residual stream after them; `stream` is that before them."""
+        stored, blocks = self._stored, list[Block]()
+        while True:
+            layer = f"{name}.{len(blocks)}"
+            norm1, activation = self._bias_norm(f"{layer}.norm1", stream), self._activation(f"{layer}.act1")
+            if f"{layer}.reduce.weight" in stored:
+                inner, after = self._blocks(f"{layer}.inner", stored[f"{layer}.reduce.bias"])
+                blocks.append(
+                    NestedBlock(
+                        layer, norm1, activation, self._convolution(f"{layer}.reduce"), inner,
+                        self._bias_norm(f"{layer}.norm2", after), self._activation(f"{layer}.act2"),
+                        self._convolution(f"{layer}.expand"),
+                    )
+                )  # fmt: skip
+                stream = stream + stored[f"{layer}.expand.bias"]
+            elif f"{layer}.first.weight" in stored:
+                blocks.append(self._block(layer, norm1, activation))
+                stream = stream + stored[f"{layer}.second.bias"]
+            else:
+                return tuple(blocks), stream
+
+    def _block(self, layer: str, norm1: BatchNorm, activation: Activation) -> OrdinaryBlock | PoolingBlock:
+        stored, bias = self._stored, self._stored[f"{layer}.first.bias"]
+        first, second = self._convolution(f"{layer}.first"), self._convolution(f"{layer}.second")
+        last = (self._activation(f"{layer}.act2"), second)
+        if (view := f"{layer}.global_bias.view") + ".weight" not in stored:
+            return OrdinaryBlock(layer, norm1, activation, first, self._bias_norm(f"{layer}.norm2", bias), *last)
+        bias = bias + stored[f"{layer}.global_bias.mix.bias"]
+        return PoolingBlock(
+            layer, norm1, activation, first, self._convolution(view),
+            self._bias_norm(f"{view}.norm", stored[f"{view}.bias"]), self._activation(f"{view}.act"),
+            self._linear(f"{layer}.global_bias.mix"), self._bias_norm(f"{layer}.norm2", bias), *last,
+        )  # fmt: skip
 
     def _policy(self) -> PolicyHead:
         stored = self._stored

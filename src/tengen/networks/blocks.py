@@ -138,6 +138,30 @@ class ResidualBlock(nn.Module):
         return result
 
 
+class NestedBlock(nn.Module):
+    """Nested bottleneck of KataGo's networks: two residual blocks between 1x1 convolutions to half of the channels and
+    back; with `pooled` > 0 channels the first of them sees the whole board.
+
+    `gain` scales the branch at the start, so that a deep stack begins near the identity.
+    """
+
+    def __init__(self, channels: int, activation: str, gain: float, pooled: int = 0) -> None:
+        super().__init__()
+        inner = channels // 2
+        self.reduce = ScaledConv2d(channels, inner, 1)
+        self.inner = nn.ModuleList(ResidualBlock(inner, activation, math.sqrt(0.5), view) for view in (pooled, 0))
+        self.expand = ScaledConv2d(inner, channels, 1, gain)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, x: Tensor, board: BoardMask) -> Tensor:
+        """x and the result [B, C, H, W]; neither need be 0 off the board."""
+        middle = self.reduce(self.activation(x))
+        for block in self.inner:
+            middle = block(middle, board)
+        result: Tensor = x + self.expand(self.activation(middle))
+        return result
+
+
 class GlobalBias(nn.Module):
     """A bias for each channel, computed from a pooled view of the whole board."""
 

@@ -7,19 +7,20 @@ from typing import Literal
 from pydantic import field_validator
 from torch import Tensor, nn
 
-from tengen.networks.blocks import ACTIVATIONS, BoardMask, ResidualBlock, ScalarLinear, ScaledConv2d
+from tengen.networks.blocks import ACTIVATIONS, BoardMask, NestedBlock, ResidualBlock, ScalarLinear, ScaledConv2d
 from tengen.networks.heads import KataGoValueHead, PolicyHead, ValueHead
 from tengen.networks.interface import Heads, NetConfig, NetOutput
 
-_SIZE = re.compile(r"b([1-9]\d?)c(\d{1,4})")
+_SIZE = re.compile(r"b([1-9]\d?)c(\d{1,4})(nbt)?")
 
 
 class ResidualConfig(NetConfig):
     """One dial, `size`, such as b6c96: 6 blocks of 96 channels; all other widths follow from it.
 
-    `stem` is the edge of the first convolution. `reply` and `soft` add policies for training alone (see NetOutput).
-    Without `pooling` no block of the trunk sees the whole board; the heads still do. `head: katago` makes the heads
-    those of KataGo's networks, so that `tengen nets export` can write the network for KataGo.
+    b6c96nbt has 6 nested bottlenecks as KataGo's networks have, each with two blocks of 48 channels. `stem` is the edge
+    of the first convolution. `reply` and `soft` add policies for training alone (see NetOutput). Without `pooling` no
+    block of the trunk sees the whole board; the heads still do. `head: katago` makes the heads those of KataGo's
+    networks, so that `tengen nets export` can write the network for KataGo.
     """
 
     family: Literal["residual"] = "residual"
@@ -35,8 +36,11 @@ class ResidualConfig(NetConfig):
     @classmethod
     def _well_formed(cls, size: str) -> str:
         match = _SIZE.fullmatch(size)
-        if not match or int(match[2]) < 8 or int(match[2]) % 8:
-            raise ValueError(f"{size!r} is no size: write blocks and channels, a multiple of 8, such as b6c96")
+        if not match or int(match[2]) < 8 or int(match[2]) % (16 if match[3] else 8):
+            raise ValueError(
+                f"{size!r} is no size: write blocks and channels, a multiple of 8, such as b6c96; for nested "
+                "bottlenecks a multiple of 16, such as b6c96nbt"
+            )
         return size
 
     @property
@@ -45,11 +49,16 @@ class ResidualConfig(NetConfig):
 
     @property
     def blocks(self) -> int:
-        return int(self._parts[0])
+        return int(self._parts[1])
 
     @property
     def channels(self) -> int:
-        return int(self._parts[1])
+        return int(self._parts[2])
+
+    @property
+    def nested(self) -> bool:
+        """Whether the blocks are nested bottlenecks."""
+        return bool(self._parts[3])
 
     @property
     def pooling_blocks(self) -> tuple[int, ...]:
@@ -73,10 +82,10 @@ class ResidualConfig(NetConfig):
         return max(32, self.channels)
 
     @property
-    def _parts(self) -> tuple[str, str]:
+    def _parts(self) -> re.Match[str]:
         match = _SIZE.fullmatch(self.size)
         assert match is not None
-        return match[1], match[2]
+        return match
 
     def derived(self) -> dict[str, object]:
         """All widths that follow from the dial, to be printed."""
@@ -90,12 +99,11 @@ class ResidualNet(nn.Module):
     def __init__(self, config: ResidualConfig, planes: int, scalars: int) -> None:
         super().__init__()
         width, act = config.channels, config.activation
-        branch = 1.0 / math.sqrt(config.blocks)
+        branch, make = 1.0 / math.sqrt(config.blocks), NestedBlock if config.nested else ResidualBlock
         self.stem = ScaledConv2d(planes, width, config.stem)
         self.scalars = ScalarLinear(0, scalars, width)
         self.blocks = nn.ModuleList(
-            ResidualBlock(width, act, branch, config.pooled if i in config.pooling_blocks else 0)
-            for i in range(config.blocks)
+            make(width, act, branch, config.pooled if i in config.pooling_blocks else 0) for i in range(config.blocks)
         )
         katago = config.head == "katago"
         self.policy = PolicyHead(width, config.head_width, act, config.heads.maps, katago)
