@@ -20,7 +20,8 @@ from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.server import Options, _settings
 from tengen.data.planes import plane_set
 from tengen.engine.params import SearchParams
-from tengen.engine.queue import SearchQueue, SearchTask
+from tengen.engine.queue import SearchQueue
+from tengen.engine.task import SearchTask
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator, load_evaluator
 from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checksum import Checksum
 from known_positions import SETTLED
 from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set
-from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine, queue
+from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine, task
 from tengen.engine.limits import Budget
-from tengen.engine.params import set_params
+from tengen.engine.params import playout_params, set_params
 from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
@@ -49,7 +50,7 @@ def test_visits_are_neither_more_nor_fewer_than_asked_for(visits: int) -> None:
 
 def test_visits_are_exact_where_a_batch_takes_less_than_a_tick_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """The monotonic clock of Windows ticks every 15.6 ms: a batch took no time, as if none had been searched."""
-    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: 5.0))
+    monkeypatch.setattr(task, "time", SimpleNamespace(monotonic=lambda: 5.0))
     assert result_of(Game(9), visits=50).visits == 50
 
 
@@ -113,7 +114,7 @@ def test_playouts_count_anew_where_visits_count_the_kept_tree() -> None:
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time that the engine sees."""
     seconds = [1000.0]
-    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(task, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     return seconds
 
 
@@ -587,6 +588,50 @@ def test_resigning_can_be_turned_off() -> None:
 def test_each_move_is_thought_about_within_its_memory() -> None:
     engine = engine_on(Game(9), params=SearchParams.model_validate({"memory": 1 << 20}))
     assert engine.think(Limits(visits=20_000)).visits == 20_000
+
+
+# Networks without some outputs.
+
+
+class Bare(Checksum):
+    """Predicts neither score nor ownership, and knows no pass."""
+
+    has_pass = has_score = has_ownership = False
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        found = super().infer(batch)
+        found.policy[:, -1] = 0
+        return Evaluation(found.policy / found.policy.sum(axis=1, keepdims=True), found.value)
+
+
+def test_a_network_without_score_and_ownership_says_none() -> None:
+    engine = Engine(Bare())
+    engine.set_position(Game(7))
+    result = engine.think(Limits(visits=30))
+    assert result.score is None and result.ownership is None
+    assert result.visits == 30 and all(c.score is None for c in result.candidates)
+    raw = engine.raw(Game(7).play("D4"))
+    assert raw.score is None and raw.policy[0, 24] == 0 and raw.policy[0].sum() == pytest.approx(1)
+    by_playouts = Engine(Bare(), playout_params())
+    by_playouts.set_position(Game(7))
+    result = by_playouts.think(Limits(visits=100))
+    assert result.score is not None and result.ownership is not None
+
+
+def test_a_network_without_pass_and_ownership_passes_by_the_rules() -> None:
+    """Black holds everything: no move is worth anything, and playouts count."""
+    game = _full()
+    engine = Engine(Bare())
+    engine.set_position(game)
+    assert engine.think(Limits(visits=50)).move == game.size**2
+    assert engine.count(game).score > 0
+
+
+def _full() -> Game:
+    """Black's stones on every second point of a 5x5 board and around them."""
+    rows = (".X.X.", "XXXXX", ".X.X.", "XXXXX", ".X.X.")
+    black = [row * 5 + column for row, text in enumerate(rows) for column, mark in enumerate(text) if mark == "X"]
+    return Game(5).setup(black=black, white=[], to_play=0)
 
 
 # Loading.

@@ -14,9 +14,10 @@ from checksum import Checksum
 
 from tengen.engine import Engine, Limits, MoveRestriction, SearchParams
 from tengen.engine.params import playout_params
-from tengen.engine.queue import SearchQueue, SearchTask
+from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.engine.search import TreeSearch
+from tengen.engine.task import SearchTask
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
@@ -115,22 +116,6 @@ def test_with_one_place_the_highest_priority_alone_is_searched() -> None:
             low.wait(0.2)
         endless.stop()
         assert low.wait(20).visits == 40
-
-
-def test_a_search_is_polled_and_stopped_while_it_runs() -> None:
-    with SearchQueue(Checksum()) as queue:
-        progress: list[int] = []
-        task = queue.start(Game(7), MANY, on_progress=lambda result: progress.append(result.visits), every=0.0)
-        with pytest.raises(TimeoutError, match=r"not over after 0\.01 seconds"):
-            task.wait(0.01)
-        while (state := task.poll()) is None or state.visits < 30:
-            assert not task.done
-        task.stop()
-        result = task.wait(20)
-        assert task.done and result.visits >= state.visits and result.move == result.candidates[0].point
-        assert progress == sorted(progress) and progress[-1] > 0
-        other = queue.start(Game(5), FEW)
-        assert other.wait(20).visits == 40
 
 
 def test_a_waiting_search_is_stopped_at_once_and_the_end_is_told_while_the_tree_lives() -> None:
@@ -241,18 +226,6 @@ def test_a_tree_that_cannot_grow_ends_its_own_search_alone(monkeypatch: pytest.M
     assert {i: found(result) for i, result in results.items()} == {i: alone(games[i]) for i in (0, 2)}
 
 
-def test_polling_a_failed_search_adds_nothing_to_its_error() -> None:
-    """Each raise added its frames to the traceback, which keeps the variables of all of them."""
-    with SearchQueue(Checksum(fail_after=0)) as queue:
-        task = queue.start(Game(5), FEW)
-        depths = []
-        for ask in [task.wait] + 20 * [task.poll]:
-            with pytest.raises(OSError, match="had enough") as caught:
-                ask()
-            depths.append(len(caught.traceback))
-    assert len(set(depths)) == 1
-
-
 class Small(Gate):
     """Has no memory for batches that several searches share."""
 
@@ -272,21 +245,6 @@ def test_a_shared_batch_without_memory_costs_its_searches_alone() -> None:
                 task.wait(20)
         assert good.wait(20).visits == 40
         assert queue.start(Game(5), FEW).wait(20).visits == 40, "alone it shares none"
-
-
-def test_a_report_that_fails_ends_its_search_and_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def report(search: object, length: int) -> list[object]:
-        raise MemoryError("no memory for a report")
-
-    ends: list[SearchTask] = []
-    with SearchQueue(Checksum()) as queue:
-        monkeypatch.setattr("tengen.engine.queue.search_candidates", report)
-        task = queue.start(Game(5), FEW, on_end=ends.append)
-        with pytest.raises(MemoryError, match="a report"):
-            task.wait(20)
-        assert ends == [task]
-        monkeypatch.undo()
-        assert queue.start(Game(5), FEW).wait(20).visits == 40
 
 
 def test_an_error_of_the_queue_itself_ends_all_searches_and_is_named_from_then_on(
@@ -323,17 +281,6 @@ def test_a_result_that_cannot_be_right_costs_its_own_search_alone() -> None:
         with pytest.raises(NetworkError, match="checksum"):
             tasks[1].wait(20)
         assert [tasks[i].wait(20).visits for i in (0, 2)] == [20, 20]
-
-
-def test_a_callback_that_fails_ends_its_search() -> None:
-    def fail(result: SearchResult) -> None:
-        raise KeyError("progress")
-
-    with SearchQueue(Checksum()) as queue:
-        task, other = queue.start(Game(5), MANY, on_progress=fail, every=0.0), queue.start(Game(5), FEW)
-        with pytest.raises(KeyError, match="progress"):
-            task.wait(20)
-        assert other.wait(20).visits == 40
 
 
 def test_searches_by_playouts_and_restricted_moves() -> None:
@@ -385,47 +332,6 @@ def test_what_cannot_work_is_refused() -> None:
     only.only_size = 9
     with pytest.raises(NetworkError, match="takes 9x9 boards alone"):
         SearchQueue(only, SearchParams()).start(Game(5), FEW)
-
-
-class Bare(Checksum):
-    """Predicts neither score nor ownership, and knows no pass."""
-
-    has_pass = has_score = has_ownership = False
-
-    def infer(self, batch: InputBatch) -> Evaluation:
-        found = super().infer(batch)
-        found.policy[:, -1] = 0
-        return Evaluation(found.policy / found.policy.sum(axis=1, keepdims=True), found.value)
-
-
-def test_a_network_without_score_and_ownership_says_none() -> None:
-    engine = Engine(Bare())
-    engine.set_position(Game(7))
-    result = engine.think(Limits(visits=30))
-    assert result.score is None and result.ownership is None
-    assert result.visits == 30 and all(c.score is None for c in result.candidates)
-    raw = engine.raw(Game(7).play("D4"))
-    assert raw.score is None and raw.policy[0, 24] == 0 and raw.policy[0].sum() == pytest.approx(1)
-    by_playouts = Engine(Bare(), playout_params())
-    by_playouts.set_position(Game(7))
-    result = by_playouts.think(Limits(visits=100))
-    assert result.score is not None and result.ownership is not None
-
-
-def test_a_network_without_pass_and_ownership_passes_by_the_rules() -> None:
-    """Black holds everything: no move is worth anything, and playouts count."""
-    game = _full()
-    engine = Engine(Bare())
-    engine.set_position(game)
-    assert engine.think(Limits(visits=50)).move == game.size**2
-    assert engine.count(game).score > 0
-
-
-def _full() -> Game:
-    """Black's stones on every second point of a 5x5 board and around them."""
-    rows = (".X.X.", "XXXXX", ".X.X.", "XXXXX", ".X.X.")
-    black = [row * 5 + column for row, text in enumerate(rows) for column, mark in enumerate(text) if mark == "X"]
-    return Game(5).setup(black=black, white=[], to_play=0)
 
 
 def test_moves_are_restricted_to_any_depth_and_lines_tell_their_visits() -> None:

@@ -21,8 +21,9 @@ from tengen.disk import json_text
 from tengen.engine.katago_params import RELEASE, advantage_of, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.queue import SearchQueue, SearchTask
+from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
+from tengen.engine.task import SearchTask
 from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator

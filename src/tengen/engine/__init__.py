@@ -4,10 +4,11 @@ from tengen.engine.clock import Clock, Overtime, TimeControl
 from tengen.engine.engine import DEFAULT_VISITS, Engine, load_engine
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.queue import SearchQueue, SearchTask
+from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
+from tengen.engine.task import SearchTask
 
 __all__ = [
     "DEFAULT_VISITS",

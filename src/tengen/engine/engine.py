@@ -20,10 +20,10 @@ from tengen.engine.mistakes import weaker_move
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
-from tengen.engine.queue import Progress, SearchTask
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style, varied_move
+from tengen.engine.task import Progress, SearchTask
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation, Floats
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator

@@ -1,9 +1,8 @@
-"""Searches that run in the background: start, poll, stop; many positions at once, by priority."""
+"""Searches of many positions in the background, which share the batches of an evaluator, by priority."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 import time
 from bisect import bisect_left, insort
@@ -11,232 +10,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
-from types import TracebackType
+from dataclasses import dataclass
 
-from tengen.engine.limits import Budget, Limits
+from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch, check_seed, new_inputs
+from tengen.engine.task import PV_LENGTH, Progress, SearchTask
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 from tengen.machine import core_count, start_background
 
-Progress = Callable[[SearchResult], None]
-
-MAX_STEPS = 1 << 30
-PV_LENGTH = 20
-_NUMBERS = itertools.count()  # of searches, in the order in which they were made
 _CORES_PER_TREE_THREAD = 4  # of a CPU that evaluates too
-
-
-class SearchTask:
-    """A search of one position within a budget. One thread drives it; any may poll, wait and stop.
-
-    `tree` is called for the tree before the first batch. `until`, asked after each batch, ends the search.
-    `on_progress` gets the state each `every` seconds (the first time after `first` seconds), `on_end` the task when the
-    search is over, while its tree still exists; they are called in the thread that drives. `on_stop` gets the task in
-    the thread that stops it. Principal variations have `pv_length` moves at most.
-    """
-
-    def __init__(
-        self,
-        tree: Callable[[], TreeSearch],
-        game: Game,
-        budget: Budget,
-        *,
-        priority: float = 0,
-        on_progress: Progress | None = None,
-        until: Callable[[], bool] | None = None,
-        every: float = 0.25,
-        first: float | None = None,
-        on_end: Callable[[SearchTask], None] | None = None,
-        on_stop: Callable[[SearchTask], None] | None = None,
-        pv_length: int = PV_LENGTH,
-    ) -> None:
-        self.game = game
-        self.number = next(_NUMBERS)
-        self._tree = tree
-        self._search: TreeSearch | None = None  # from the first batch to the end
-        self.priority = priority
-        self._budget = budget
-        self._on_progress, self._until, self._every = on_progress, until, every
-        self._next_report = every if first is None else first
-        self._on_end, self._on_stop, self._pv_length = on_end, on_stop, pv_length
-        self._visits_before, self._evaluations_before = 0, 0
-        self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
-        self._ended: float | None = None
-        self._step_seconds: float | None = None  # of the last batch; a clock may be too coarse to time one
-        self._stopped = threading.Event()
-        self._done = threading.Event()
-        self._error: BaseException | None = None
-        self._traceback: TracebackType | None = None
-        self._result: SearchResult | None = None
-
-    # --- Any thread
-
-    @property
-    def done(self) -> bool:
-        """Whether the search is over."""
-        return self._done.is_set()
-
-    def poll(self) -> SearchResult | None:
-        """What the search has found so far; None before its first batch. Raises what ended it, if it failed."""
-        self._raise_error()
-        search = self._search
-        return self._result if search is None or self._started is None else self._report(search)
-
-    def wait(self, timeout: float | None = None) -> SearchResult:
-        """The result, once the search is over.
-
-        Raises what ended it if it failed, CancelledError if it was stopped in a queue before it began, and TimeoutError
-        after `timeout` seconds.
-        """
-        if not self._done.wait(timeout):
-            raise TimeoutError(f"the search is not over after {timeout:g} seconds")
-        self._raise_error()
-        assert self._result is not None
-        return self._result
-
-    def stop(self) -> None:
-        """End the search after its batch; in a queue, at once if it waits."""
-        self._stopped.set()
-        if self._on_stop is not None:
-            self._on_stop(self)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether `stop` was called."""
-        return self._stopped.is_set()
-
-    @property
-    def begun(self) -> bool:
-        """Whether its first batch was begun."""
-        return self._started is not None
-
-    @property
-    def seconds(self) -> float:
-        """Wall time since the first batch began."""
-        if self._started is None:
-            return 0.0
-        return (time.monotonic() if self._ended is None else self._ended) - self._started
-
-    # --- The driving thread
-
-    @property
-    def search(self) -> TreeSearch:
-        """The tree, from the first batch until the search is over."""
-        if self._search is None:
-            raise RuntimeError("a search has its tree from its first batch until it is over")
-        return self._search
-
-    def run(self) -> SearchResult:
-        """Search to the end in this thread."""
-        try:
-            while limit := self.next_limit():
-                began = time.monotonic()
-                self.search.step(limit)
-                self.stepped(time.monotonic() - began)
-        except BaseException as error:
-            self.end(error)
-            raise
-        self.end()
-        return self.wait()
-
-    def next_limit(self) -> int:
-        """Simulations that its next batch may have; 0 when the search is over. At least one batch is searched."""
-        if self._started is None:
-            search = self._search = self._tree()
-            self._started = time.monotonic()
-            self._visits_before, self._evaluations_before = search.visits, search.evaluations
-            planned = self._budget.left(search.visits, 0, 0, 0)
-            search.plan(int(planned) if math.isfinite(planned) else 0)
-        elif self._stopped.is_set() or (self._until is not None and self._until()):
-            return 0
-        elif self._on_progress is not None and self.seconds >= self._next_report:
-            self._next_report = self.seconds + self._every
-            self._on_progress(self._report(self.search))
-        return int(min(self._left(), MAX_STEPS))
-
-    def stepped(self, seconds: float) -> None:
-        """Note that a batch took so long."""
-        self._step_seconds = seconds
-
-    def end(self, error: BaseException | None = None) -> None:
-        """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
-        self._ended = time.monotonic()
-        try:
-            if error is None:
-                self._result = self._report(self.search)
-        except BaseException as failure:
-            error = failure
-        self._keep_error(error)
-        try:
-            if self._on_end is not None:
-                self._on_end(self)
-        except BaseException as failure:
-            self._keep_error(failure)
-        finally:
-            self._search = None
-            self._done.set()
-
-    def _keep_error(self, error: BaseException | None) -> None:
-        self._traceback = error.__traceback__ if error is not None else None
-        self._error = error
-
-    def _raise_error(self) -> None:
-        """Raise what ended the search, with its first traceback: each raise adds its frames to the last one."""
-        if self._error is not None:
-            raise self._error.with_traceback(self._traceback)
-
-    def _report(self, search: TreeSearch) -> SearchResult:
-        """The state of the search, with the move that stands best."""
-        game = self.game
-        candidates, root = search_candidates(search, self._pv_length), search.root_moments()
-        value, score = root.pop("value"), root.pop("score")
-        return SearchResult(
-            move=candidates[0].point if candidates else game.size**2,
-            resign=False,
-            to_play=game.to_play,
-            candidates=candidates,
-            winrate=(value + 1) / 2,
-            score=score if search.has_score else None,
-            ownership=search.ownership,
-            visits=search.visits,
-            evaluations=search.evaluations - self._evaluations_before,
-            seconds=self.seconds,
-            raw=search.root_evaluation(),
-            **root,
-        )
-
-    def _left(self) -> float:
-        """Simulations that this search may still make; 0 once the best move is clear."""
-        visits, elapsed = self.search.visits, self.seconds
-        playouts = visits - self._visits_before
-        left = self._budget.left(visits, playouts, elapsed, self._step_seconds or 0)
-        if self._step_seconds is None:
-            return max(left, 1)
-        if self._budget.early_stop and left > 0 and self._may_end_early():
-            moves = self.search.stats()
-            top = moves.visits[:2].tolist()
-            clear = len(top) == 2 and self.search.choose(0) == moves.point[0]
-            if clear and self._budget.decided(top[0] - top[1], left, playouts, elapsed):
-                return 0
-        return left
-
-    def _may_end_early(self) -> bool:
-        """Whether a lead in visits says which move is played; under a time limit a bound may seldom say otherwise.
-
-        Gumbel counts the visits of its plan alone, a simulation to the end makes many visits, and a search that stops
-        early leaves the second move fewer visits than the rule of diversity compares.
-        """
-        params = self.search.params
-        if params.selection == "gumbel" or params.simulate_to_end or params.diversity:
-            return False
-        by_visits = not params.lcb and params.selection != "puct-katago"
-        return by_visits or self._budget.seconds is not None
-
 
 Member = tuple[SearchTask, int]
 """A search and the simulations that its next batch may have."""
@@ -571,39 +356,3 @@ def _scatter(task: SearchTask, result: Evaluation | None) -> BaseException | Non
     except BaseException as error:
         return error
     return None
-
-
-def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[Candidate, ...]:
-    """The legal moves: the search's choice, then by the weights to play them, visits and the network's prior."""
-    moves = search.stats()
-    chosen, knows_score = search.choose(0), search.has_score
-    columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
-    lines = {point: search.line(point, pv_length) for point in columns["point"]}
-    found = [
-        Candidate(
-            point=move["point"],
-            visits=move["visits"],
-            winrate=(move["value"] + 1) / 2,
-            score=move["score"] if knows_score else None,
-            prior=move["prior"],
-            lcb=(move["value_lcb"] + 1) / 2,
-            pv=tuple(point for point, _, _ in lines[move["point"]]),
-            pv_visits=tuple(visits for _, visits, _ in lines[move["point"]]),
-            utility=move["utility"],
-            utility_lcb=move["lcb"],
-            weight=move["weight"],
-            lead=_known(move["lead"]),
-            score_stdev=_known(move["score_stdev"]),
-            no_result=_known(move["no_result"]),
-            play_weight=move["play_weight"],
-            node_visits=move["node_visits"],
-            node_weight=move["node_weight"],
-            pv_node_visits=tuple(visits for _, _, visits in lines[move["point"]]),
-        )
-        for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    ]
-    return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.play_weight, -c.visits, -c.prior)))
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -15,10 +15,10 @@ from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import goes_on, resumed, with_turn
-from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
+from tengen.engine.task import PV_LENGTH
 from tengen.errors import GtpError, NetworkError
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator

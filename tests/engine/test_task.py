@@ -1,0 +1,67 @@
+"""A search in the background that is polled and stopped, that fails, and what its callbacks get."""
+
+from __future__ import annotations
+
+import pytest
+from checksum import Checksum
+
+from tengen.engine import Limits, SearchResult
+from tengen.engine.queue import SearchQueue
+from tengen.engine.task import SearchTask
+from tengen.game import Game
+
+FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
+
+
+def test_a_search_is_polled_and_stopped_while_it_runs() -> None:
+    with SearchQueue(Checksum()) as queue:
+        progress: list[int] = []
+        task = queue.start(Game(7), MANY, on_progress=lambda result: progress.append(result.visits), every=0.0)
+        with pytest.raises(TimeoutError, match=r"not over after 0\.01 seconds"):
+            task.wait(0.01)
+        while (state := task.poll()) is None or state.visits < 30:
+            assert not task.done
+        task.stop()
+        result = task.wait(20)
+        assert task.done and result.visits >= state.visits and result.move == result.candidates[0].point
+        assert progress == sorted(progress) and progress[-1] > 0
+        other = queue.start(Game(5), FEW)
+        assert other.wait(20).visits == 40
+
+
+def test_polling_a_failed_search_adds_nothing_to_its_error() -> None:
+    """Each raise added its frames to the traceback, which keeps the variables of all of them."""
+    with SearchQueue(Checksum(fail_after=0)) as queue:
+        task = queue.start(Game(5), FEW)
+        depths = []
+        for ask in [task.wait] + 20 * [task.poll]:
+            with pytest.raises(OSError, match="had enough") as caught:
+                ask()
+            depths.append(len(caught.traceback))
+    assert len(set(depths)) == 1
+
+
+def test_a_report_that_fails_ends_its_search_and_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def report(search: object, length: int) -> list[object]:
+        raise MemoryError("no memory for a report")
+
+    ends: list[SearchTask] = []
+    with SearchQueue(Checksum()) as queue:
+        monkeypatch.setattr("tengen.engine.task.search_candidates", report)
+        task = queue.start(Game(5), FEW, on_end=ends.append)
+        with pytest.raises(MemoryError, match="a report"):
+            task.wait(20)
+        assert ends == [task]
+        monkeypatch.undo()
+        assert queue.start(Game(5), FEW).wait(20).visits == 40
+
+
+def test_a_callback_that_fails_ends_its_search() -> None:
+    def fail(result: SearchResult) -> None:
+        raise KeyError("progress")
+
+    with SearchQueue(Checksum()) as queue:
+        task, other = queue.start(Game(5), MANY, on_progress=fail, every=0.0), queue.start(Game(5), FEW)
+        with pytest.raises(KeyError, match="progress"):
+            task.wait(20)
+        assert other.wait(20).visits == 40
