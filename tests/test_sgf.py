@@ -21,8 +21,9 @@ from tengen.errors import SgfError
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
 from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game, write_tree
+from tengen.sgf.charset import guess_charset
 from tengen.sgf.grammar import read_line
-from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules, rules_name
+from tengen.sgf.values import date, komi, rank, rank_strength, result, rules, rules_name
 
 GAMES = Path(__file__).parent / "data"
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sgfmill import sgf_grammar
 
 from tengen.errors import SgfError
-from tengen.sgf.values import guess_charset, has_escapes
+from tengen.sgf.charset import guess_charset, has_escapes
 
 Properties = dict[str, list[bytes]]
 

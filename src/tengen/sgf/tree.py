@@ -16,6 +16,7 @@ from sgfmill import sgf_grammar
 from tengen import coords
 from tengen.errors import IllegalMove, SgfError, unknown_name
 from tengen.game import BLACK, WHITE, Game
+from tengen.sgf.charset import guess_charset, has_escapes
 from tengen.sgf.grammar import (
     RECORD_LIMITS,
     Properties,
@@ -38,7 +39,7 @@ from tengen.sgf.main_line import (
     read_setup,
     setup_points,
 )
-from tengen.sgf.values import Result, guess_charset, has_escapes, result
+from tengen.sgf.values import Result, result
 
 SETUP = ("AB", "AW", "AE")
 MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
