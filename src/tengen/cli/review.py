@@ -35,7 +35,8 @@ from tengen.review.game import GameReview, Summary, keep_analysis, positions_of,
 from tengen.review.report import write_json, write_review
 from tengen.runs.progress import new_bar
 from tengen.sgf import SgfProblem
-from tengen.sgf.tree import GameNode, read_tree, write_tree
+from tengen.sgf.tree import GameNode
+from tengen.sgf.tree_text import read_tree, write_tree
 
 Review: TypeAlias = tuple[dict[str, bytes], Table, list[str]] | str
 """The files of a review by their form, a table of it and what of the record could not be read; or why there is none."""

@@ -11,34 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sgfmill import sgf_grammar
 
 from tengen import coords
 from tengen.errors import IllegalMove, SgfError, unknown_name
 from tengen.game import BLACK, WHITE, Game
-from tengen.sgf.charset import guess_charset, has_escapes
-from tengen.sgf.grammar import (
-    RECORD_LIMITS,
-    Properties,
-    declared_charset,
-    first_tree,
-    has_lost_names,
-    read_line,
-    without_half_brackets,
-)
-from tengen.sgf.info import APPLICATION, SgfInfo, komi_problem, raw_text, read_info, root_properties, text_of
-from tengen.sgf.main_line import (
-    SMALL_NAMES,
-    SgfProblem,
-    board_size,
-    first_player,
-    missing_handicap,
-    move_of,
-    player,
-    point_of,
-    read_setup,
-    setup_points,
-)
+from tengen.sgf.grammar import Properties, declared_charset
+from tengen.sgf.info import APPLICATION, SgfInfo, raw_text, read_info, root_properties, text_of
+from tengen.sgf.main_line import SgfProblem, first_player, move_of, player, point_of, read_setup, setup_points
 from tengen.sgf.values import Result, result
 
 SETUP = ("AB", "AW", "AE")
@@ -397,45 +376,37 @@ class GameTree:
         """Order, remove and put back the children of a node, each with all that follows it."""
         self.version += 1
         for gone in (child for child in parent.children if child not in children):
-            for node in _subtree(gone, lambda one: one.children):
+            for node in _with_all_below(gone):
                 del self._nodes[node.id]
                 self._visited.pop(node.id, None)
             if self._visited.get(parent.id) is gone:
                 del self._visited[parent.id]
         for back in (child for child in children if child not in parent.children):
-            self._nodes.update((node.id, node) for node in _subtree(back, lambda one: one.children))
+            self._nodes.update((node.id, node) for node in _with_all_below(back))
         parent.children = list(children)
-
-    def position_changed(self, node: GameNode) -> None:
-        """The stones or the turn at `node` were changed: drop the analyses of it and of all that follows."""
-        for changed in self.walk(node):
-            changed.analysis = None
-            changed.edits += 1
-
-    def read_rules(self) -> None:
-        """Take rules and komi from the root again, after an edit of it. Where they differ, moves are checked by the new
-        rules and all analyses are dropped."""
-        if (read := _rules_and_komi(self.info)) != (self.rules, self.komi):
-            self.rules, self.komi = read
-            hidden, self._illegal = self._illegal, []
-            for node in hidden:
-                node.problem = "" if node in self else node.problem
-            self.check_moves()
-            self._illegal += [node for node in hidden if node not in self]
-            self._visited = {place: node for place, node in self._visited.items() if not node.problem}
-            self.position_changed(self.root)
-
-    def allows(self, rules: str, komi: float) -> bool:
-        """Whether all moves that can be shown are legal under these rules. Nothing changes."""
-        return not any(illegal for _node, _problem, illegal in self._problems(rules, komi))
-
-    def numbered(self) -> dict[int, int]:
-        """The number of every node, by id, in the order of the text; as ids in a tree that is read from it."""
-        return {node.id: number for number, node in enumerate(_subtree(self.root, lambda one: one.children))}
 
     def walk(self, start: GameNode | None = None) -> Iterator[GameNode]:
         """`start` (the root) and all that follows it, parents before children, main lines first; any depth."""
         return _subtree(start or self.root, lambda node: node.variations)
+
+    def numbered(self) -> dict[int, int]:
+        """The number of every node, by id, in the order of the text; as ids in a tree that is read from it."""
+        return {node.id: number for number, node in enumerate(_with_all_below(self.root))}
+
+    def _new_node(self, parent: GameNode | None, properties: Properties) -> GameNode:
+        node = GameNode(self, self._next_id, parent, properties)
+        self._nodes[node.id] = node
+        self._next_id += 1
+        return node
+
+    # Lines.
+
+    def main_line(self) -> Iterator[GameNode]:
+        """The root and the first children that can be shown, one after the other."""
+        node: GameNode | None = self.root
+        while node is not None:
+            yield node
+            node = next(iter(node.variations), None)
 
     def visit(self, node: GameNode) -> None:
         """Remember the way to `node`, so that `line` and `following` go along it."""
@@ -476,13 +447,17 @@ class GameTree:
         for game, turn in self._games(line):
             yield game if turn == game.to_play else game.restarted_here(turn)
 
-    def check_move(self, node: GameNode, color: int, point: int) -> None:
-        """Raise IllegalMove where this move may not follow `node`, by the history that it has in the tree.
-
-        The position of a turn that changed after a move (PL) does not have this history, and allows more.
-        """
-        *_, (game, _) = self._games(node.path)
-        game.copy().play(point, color=color)
+    def first_to_play(self) -> int:
+        """Whose turn it is at the root: what the record says, the color of the main line's first move, or White's after
+        a handicap."""
+        setups = []
+        for node in self.main_line():
+            if node.move is not None:
+                return node.move[0]
+            if node.to_play is not None:
+                return node.to_play
+            setups.append(node.properties)
+        return first_player(read_setup(setups, self.size)[0], None)
 
     def _games(self, line: Sequence[GameNode]) -> Iterator[tuple[Game, int]]:
         """The games of `positions` with their history, and whose turn it is, which may be another than theirs."""
@@ -498,6 +473,29 @@ class GameTree:
                     raise SgfError(str(error)) from error
             yield game, turn
 
+    def _root_position(self, rules: str, komi: float) -> Game:
+        game = Game(self.size, rules, komi).setup(to_play=self.first_to_play())
+        try:
+            return _advance(game, game.to_play, self.root)[0]
+        except IllegalMove as error:
+            raise SgfError(f"the position at the root is illegal: {error}") from error
+
+    def position_changed(self, node: GameNode) -> None:
+        """The stones or the turn at `node` were changed: drop the analyses of it and of all that follows."""
+        for changed in self.walk(node):
+            changed.analysis = None
+            changed.edits += 1
+
+    # Rules.
+
+    def check_move(self, node: GameNode, color: int, point: int) -> None:
+        """Raise IllegalMove where this move may not follow `node`, by the history that it has in the tree.
+
+        The position of a turn that changed after a move (PL) does not have this history, and allows more.
+        """
+        *_, (game, _) = self._games(node.path)
+        game.copy().play(point, color=color)
+
     def check_moves(self) -> list[str]:
         """Check all variations by the rules; returns what is wrong, in words.
 
@@ -511,6 +509,24 @@ class GameTree:
                 node.problem = problem
                 self._illegal.append(node)
         return [found[node.id] for node in nodes if node.id in found]
+
+    def allows(self, rules: str, komi: float) -> bool:
+        """Whether all moves that can be shown are legal under these rules. Nothing changes."""
+        return not any(illegal for _node, _problem, illegal in self._problems(rules, komi))
+
+    def read_rules(self) -> None:
+        """Take rules and komi from the root again, after an edit of it. Where they differ, moves are checked by the new
+        rules and all analyses are dropped."""
+        if (read := _rules_and_komi(self.info)) != (self.rules, self.komi):
+            self.rules, self.komi = read
+            # A node that an edit has removed keeps its problem: it is checked by the next rules, should it come back.
+            hidden, self._illegal = self._illegal, []
+            for node in hidden:
+                node.problem = "" if node in self else node.problem
+            self.check_moves()
+            self._illegal += [node for node in hidden if node not in self]
+            self._visited = {place: node for place, node in self._visited.items() if not node.problem}
+            self.position_changed(self.root)
 
     def _problems(self, rules: str, komi: float) -> Iterator[tuple[GameNode, str, bool]]:
         """(node, what is wrong in words, whether the move is illegal) of all variations by these rules, in any order.
@@ -538,6 +554,8 @@ class GameTree:
             branches = sorted(node.variations, key=lambda child: -size[child.id])
             pending.extend((child, game, turn, place == 0) for place, child in enumerate(branches))
 
+    # Encoding.
+
     def _prepare_for(self, text: str) -> None:
         """Convert the tree to UTF-8 unless its encoding can surely hold a text."""
         if text.isascii():
@@ -551,118 +569,12 @@ class GameTree:
         if declared_charset(self.root.properties).lower() != "utf-8":
             self.root.properties["CA"] = [b"UTF-8"]
 
-    def _root_position(self, rules: str, komi: float) -> Game:
-        game = Game(self.size, rules, komi).setup(to_play=self._first_to_play())
-        try:
-            return _advance(game, game.to_play, self.root)[0]
-        except IllegalMove as error:
-            raise SgfError(f"the position at the root is illegal: {error}") from error
-
-    def _first_to_play(self) -> int:
-        """Whose turn it is at the root: what the record says, the color of the main line's first move, or White's after
-        a handicap."""
-        setups = []
-        for node in self._main_line():
-            if node.move is not None:
-                return node.move[0]
-            if node.to_play is not None:
-                return node.to_play
-            setups.append(node.properties)
-        return first_player(read_setup(setups, self.size)[0], None)
-
-    def _main_line(self) -> Iterator[GameNode]:
-        node: GameNode | None = self.root
-        while node is not None:
-            yield node
-            node = next(iter(node.variations), None)
-
-    def _new_node(self, parent: GameNode | None, properties: Properties) -> GameNode:
-        node = GameNode(self, self._next_id, parent, properties)
-        self._nodes[node.id] = node
-        self._next_id += 1
-        return node
-
-
-def read_tree(data: bytes) -> GameTree:
-    """Read the first game of an SGF text with its variations. A damaged text gives the main line up to the damage.
-
-    Handicap stones that the record does not give are set up in the root. Raises SgfError unless the text is a game of
-    Go on a square board of a size that this build plays.
-    """
-    text = first_tree(data)
-    RECORD_LIMITS.check(text)
-    mended = without_half_brackets(text)
-    if not has_escapes(text) and all(mended.count(mark) == text.count(mark) for mark in (b"[", b"]", b"\\")):
-        mended = text  # no character of two bytes contains a bracket, so the grammar can read the original bytes
-    damage = ""
-    try:
-        coarse = sgf_grammar.parse_sgf_game(mended)
-        charset = guess_charset(mended, declared_charset(coarse.sequence[0]))
-    except ValueError:
-        line = read_line(text)
-        coarse, charset, damage = sgf_grammar.Coarse_game_tree(), line.charset, line.damage
-        coarse.sequence = line.nodes
-    root = _named(coarse.sequence[0])
-    if mended is not text:
-        root["CA"] = [b"UTF-8"]
-    tree = GameTree(board_size(root), root, charset)
-    if tree.root.problem:
-        raise SgfError(tree.root.problem)
-    if damage:
-        tree.problems.append(damage)
-    if has_lost_names(list(sgf_grammar.main_sequence_iter(coarse))):
-        tree.problems.append(SMALL_NAMES)
-    _add_nodes(tree, coarse)
-    _add_missing_handicap(tree)
-    if tree.root.variations and (problem := komi_problem(root, charset, tree.komi)):
-        tree.problems.append(problem)
-    return tree
-
-
-def write_tree(tree: GameTree) -> bytes:
-    """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another one."""
-    coarse = sgf_grammar.make_coarse_game_tree(tree.root, lambda node: node.children, lambda node: node.properties)
-    return bytes(sgf_grammar.serialise_game_tree(coarse))
-
 
 def _rules_and_komi(info: SgfInfo) -> tuple[str, float]:
     """What the positions of a record are judged by; see `GameTree`."""
     if info.unknown_rules:
         info = replace(info, rules=_STAND_IN)
     return info.rules_or_guess, info.komi_or_guess
-
-
-def _add_nodes(tree: GameTree, coarse: sgf_grammar.Coarse_game_tree) -> None:
-    """Add sgfmill's sequences to the root, without recursion: a hostile text may nest as deep as it is long."""
-    pending = [(tree.root, coarse, 1, False)]
-    while pending:
-        node, current, start, lost = pending.pop()
-        for properties in current.sequence[start:]:
-            node = tree.add_node(node, _named(properties))
-            if node.problem and not lost:
-                tree.problems.append(node.problem)
-                lost = True
-        pending.extend((node, child, 0, lost) for child in reversed(current.children))
-
-
-def _named(properties: Properties) -> Properties:
-    """Leave out a property whose name is in small letters: sgfmill gives it without a name."""
-    return {name: values for name, values in properties.items() if name}
-
-
-def _add_missing_handicap(tree: GameTree) -> None:
-    first = tree._first_to_play()
-    for node in tree._main_line():
-        if node.setup:
-            return
-        if node.move is not None:
-            first = node.move[0]
-            break
-    tree.handicap_guess = tree.info.handicap if first == WHITE and tree.info.handicap > 1 else 0
-    try:
-        tree.root.setup = missing_handicap(tree.info, tree.size, first)
-    except SgfProblem as problem:
-        tree.problems.append(str(problem))
 
 
 def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
@@ -689,8 +601,13 @@ def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
     return game, turn
 
 
+def _with_all_below(start: GameNode) -> Iterator[GameNode]:
+    """`start` and all nodes below it, also those that cannot be shown."""
+    return _subtree(start, lambda node: node.children)
+
+
 def _subtree(start: GameNode, below: Callable[[GameNode], list[GameNode]]) -> Iterator[GameNode]:
-    """`start` and all nodes below it, parents before children."""
+    """`start` and all nodes that `below` leads to from it, parents before children, without recursion."""
     pending = [start]
     while pending:
         node = pending.pop()
