@@ -17,7 +17,7 @@ from tengen.recipes import load_recipe, recipe_names  # noqa: E402
 from tengen.recipes.loader import network_fields  # noqa: E402
 from tengen.review.game import positions_of  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
-from tengen.sgf.tree import read_tree  # noqa: E402
+from tengen.sgf import read_tree  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.losses import WeightedLosses, check_losses  # noqa: E402
 from tengen.training.optimizers import OPTIMIZERS, make_optimizer  # noqa: E402
