@@ -25,7 +25,7 @@ from tengen.networks.export import relabel
 from tengen.networks.load import load_module
 from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.runs.verify import verify
-from tengen.training.trainer import load_tensors, save_tensors
+from tengen.training.tensor_file import load_tensors, save_tensors
 
 NETWORK = Path(__file__).parent.parent / "src" / "tengen" / "nets" / "zero-7x7.onnx"
 

@@ -64,7 +64,7 @@ HEAVY = {
         *("evaluators/torch.py", "evaluators/torch_graph.py"),
     ),
     "lightning": (),
-    "lightning_fabric": ("training/trainer.py", "training/ranks.py"),
+    "lightning_fabric": ("training/fabric.py", "training/ranks.py", "training/trainer.py"),
     "onnx": ("networks/", "training/", "formats/", "evaluators/"),
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),

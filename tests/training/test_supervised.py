@@ -40,10 +40,11 @@ from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training import supervised  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, Checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import LinearRun, RunConfig  # noqa: E402
+from tengen.training.fabric import make_fabric  # noqa: E402
 from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import Callback, Trainer, make_fabric  # noqa: E402
+from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 

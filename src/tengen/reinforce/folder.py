@@ -20,7 +20,7 @@ from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.checkpoints import newest_readable
 from tengen.runs.folder import RunFolder
 from tengen.training.config import RATE_SETTINGS
-from tengen.training.trainer import load_tensors, save_tensors
+from tengen.training.tensor_file import load_tensors, save_tensors
 
 _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),

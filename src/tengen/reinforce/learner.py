@@ -17,8 +17,9 @@ from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages,
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.callbacks import LossMeans, make_callbacks
 from tengen.training.config import Precision
+from tengen.training.fabric import in_bf16
 from tengen.training.schedules import Position
-from tengen.training.trainer import Trainer, in_bf16
+from tengen.training.trainer import Trainer
 
 _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
 

@@ -26,7 +26,8 @@ from tengen.runs.events import EventLog
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import TARGETS, BatchStream
 from tengen.training.metrics import Estimate, Integers, Numbers, agreement, judge_moves, measure
-from tengen.training.trainer import Callback, State, Trainer, read_checkpoint
+from tengen.training.tensor_file import State
+from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
 """Further callbacks by name: types or functions that make a Callback from the settings of the recipe."""

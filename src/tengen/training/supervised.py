@@ -57,6 +57,7 @@ from tengen.training.card import (
 )
 from tengen.training.config import LossWeights, OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
+from tengen.training.fabric import check_devices, make_fabric
 from tengen.training.losses import WeightedLosses, check_losses, learns_results, needed_targets
 from tengen.training.metrics import OF_GAMES, Estimate, agreement, measure
 from tengen.training.optimizers import make_optimizer
@@ -65,7 +66,7 @@ from tengen.training.report import write_report
 from tengen.training.schedules import check_metric, position
 from tengen.training.start import Origin, Start, note_learnt, origin_of, scale_down, start_from, with_network
 from tengen.training.teacher import LabelBuffer, Teacher
-from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
+from tengen.training.trainer import Callback, Trainer
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")

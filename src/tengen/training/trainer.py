@@ -8,12 +8,8 @@ else (logs, validation, checkpoints) is a `Callback`.
 from __future__ import annotations
 
 import copy
-import logging
-import pickle
 import platform
 import time
-import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,26 +17,24 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import torch
 from lightning_fabric import Fabric
-from lightning_fabric.plugins import MixedPrecision
 from lightning_utilities.core.apply_func import apply_to_collection
 from torch import Tensor, nn
 
-from tengen.checksums import Integrity, check_seal
 from tengen.data.split import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError, TrainingDiverged
-from tengen.machine import core_count, keep_freed_memory
+from tengen.machine import keep_freed_memory
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
-from tengen.runs.checkpoints import DamagedCheckpoint
-from tengen.training.config import Precision, TrainerConfig
+from tengen.training.config import TrainerConfig
 from tengen.training.convolution import accelerate, pays
+from tengen.training.fabric import in_bf16, make_fabric
 from tengen.training.losses import PartWeights
 from tengen.training.optimizers import make_optimizer
-from tengen.training.ranks import ALONE, FOREVER, Environment, Rank, ddp
+from tengen.training.ranks import FOREVER
 from tengen.training.schedules import Position, Schedule
+from tengen.training.tensor_file import State, load_tensors, save_tensors
 
-State = dict[str, Any]
 _LOOK_EVERY = 16  # steps between two looks at the loss on a GPU: a look waits for the device
 
 
@@ -380,30 +374,6 @@ class Trainer(Generic[BatchT]):
             _ = mean.lerp_(newest, 1 - keep) if mean.is_floating_point() else mean.copy_(newest)
 
 
-def save_tensors(state: Mapping[str, Any], path: Path) -> None:
-    """Write what `load_tensors` reads. Raises OSError where it cannot be written."""
-    with path.open("wb") as file:  # by its name PyTorch writes itself, and raises RuntimeError without a reason
-        try:
-            torch.save(state, file)
-        except RuntimeError as error:  # PyTorch's end of the archive hides what the file had raised
-            if isinstance(error.__context__, OSError):
-                raise error.__context__ from None
-            raise
-
-
-def load_tensors(path: Path) -> State:
-    """What `torch.save` wrote, on the CPU, without code of the file being run. Raises DamagedCheckpoint."""
-    try:
-        found = check_seal(path, DamagedCheckpoint)
-        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums of its own
-            if found is Integrity.UNKNOWN and (wrong := archive.testzip()):
-                raise DamagedCheckpoint(f"{path} is damaged: {wrong} has another checksum")
-        state: State = torch.load(path, map_location="cpu", weights_only=True)
-    except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, LookupError) as error:
-        raise DamagedCheckpoint(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from error
-    return state
-
-
 def read_checkpoint(path: Path) -> State:
     """What `Trainer.save` wrote, on the CPU. Raises DamagedCheckpoint, and RecipeError for a checkpoint in the form of
     an earlier version."""
@@ -413,63 +383,8 @@ def read_checkpoint(path: Path) -> State:
     return state
 
 
-def check_devices(config: TrainerConfig) -> None:
-    """Raise RecipeError for devices that are not there."""
-    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if config.device == "cuda" and not gpus:
-        raise RecipeError("device is cuda, but PyTorch finds no GPU on this machine: give auto or cpu")
-    on_cpu = config.device == "cpu" or not gpus
-    there, what = (core_count(), "processor cores for a process each") if on_cpu else (gpus, "GPUs")
-    if config.devices > max(1, there):
-        raise RecipeError(f"devices is {config.devices}, but this machine has {there} {what}")
-
-
-def make_fabric(config: TrainerConfig, rank: Rank = ALONE) -> Fabric:
-    """Device and precision of a run; with several ranks it returns when all have met.
-
-    Raises RecipeError for a device that is not there.
-    """
-    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", module="lightning_fabric")
-    check_devices(config)
-    half = in_bf16(config.precision, config.device)
-    cuda = config.device != "cpu" and torch.cuda.is_available()
-    plugins: list[Any] = [_Autocast("bf16-mixed", "cuda" if cuda else "cpu")] if half else []
-    accelerator = "cuda" if cuda else "cpu"  # Fabric's own choice may be Apple's GPU, which has no f64
-    if rank.ranks == 1:
-        return Fabric(accelerator=accelerator, devices=1, plugins=plugins)
-    fabric = Fabric(accelerator=accelerator, devices=rank.ranks, strategy=ddp(), plugins=[*plugins, Environment(rank)])
-    if rank.ready is not None:
-        rank.ready()
-    fabric.launch()
-    return fabric
-
-
 def _split(batch: BatchT, parts: int) -> list[BatchT]:
     """Equal parts of the rows of a batch, in their order."""
     if parts == 1:
         return [batch]
     return [apply_to_collection(batch, Tensor, lambda rows, n=n: rows.tensor_split(parts)[n]) for n in range(parts)]
-
-
-class _Autocast(MixedPrecision):
-    """Autocast to bf16 that leaves the inputs in float32: in bf16 the points of a 19x19 mask would add up to 360."""
-
-    def convert_input(self, data: Any) -> Any:
-        return data
-
-
-def in_bf16(precision: Precision, device: str) -> bool:
-    """Whether to multiply in bf16: where asked for, and with auto where the processor has instructions for it.
-
-    Without them bf16 costs time: a b2c32 trained 9 times slower than in f32 with oneDNN held to AVX2, and half as fast
-    with it held to AVX-512 without bf16. `device` is auto, cpu or cuda; auto is the GPU where there is one.
-    """
-    return precision == "bf16" or (precision == "auto" and _has_bf16(device))
-
-
-def _has_bf16(device: str) -> bool:
-    if device != "cpu" and torch.cuda.is_available():
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return native is not None and bool(native())
