@@ -11,7 +11,8 @@ from training.small_run import settings_of, write_store
 
 from tengen.benchmark.training import encoding, estimate, plan, random_games
 from tengen.training.config import RunConfig, TeacherConfig, TrainConfig
-from tengen.training.supervised import Pace, measure_pace, open_samplers
+from tengen.training.pace import Pace, measure_pace
+from tengen.training.samplers import open_samplers
 
 PACE = Pace(steps=5, step_seconds=0.5, waiting=0.0, validation_seconds=0.01)
 

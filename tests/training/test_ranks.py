@@ -32,7 +32,8 @@ from tengen.training.batches import BatchStream, TensorBatch  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.ranks import Followers, Rank  # noqa: E402
-from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
+from tengen.training.samplers import open_samplers  # noqa: E402
+from tengen.training.supervised import make_trainer, train  # noqa: E402
 from tengen.training.tensor_file import State  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 

@@ -37,13 +37,14 @@ from tengen.networks.export import export  # noqa: E402
 from tengen.runs.checkpoints import DamagedCheckpoint, checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
-from tengen.training import supervised  # noqa: E402
+from tengen.training import identity, supervised  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, Checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import LinearRun, RunConfig  # noqa: E402
 from tengen.training.fabric import make_fabric  # noqa: E402
 from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
-from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
+from tengen.training.samplers import open_samplers  # noqa: E402
+from tengen.training.supervised import make_trainer, train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
@@ -487,7 +488,7 @@ def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_
     assert (folder / "recipe.yaml").read_text() == before
     ((_, path),) = checkpoints(folder / "checkpoints")
     saved = torch.load(path, weights_only=True)
-    for section, names in (("data", ("validation_games", *supervised._DRAWN)), ("training", supervised._OBJECTIVE)):
+    for section, names in (("data", ("validation_games", *identity._DRAWN)), ("training", identity._OBJECTIVE)):
         for name in names:
             del saved["identity"][section][name]
     path.unlink()

@@ -27,7 +27,8 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.training.batches import TensorBatch, targets_named  # noqa: E402
 from tengen.training.callbacks import newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.supervised import make_trainer, open_samplers, train, with_facts  # noqa: E402
+from tengen.training.samplers import open_samplers  # noqa: E402
+from tengen.training.supervised import make_trainer, train, with_facts  # noqa: E402
 from tengen.training.teacher import PLANES, SCALARS, LabelBuffer, Teacher, TeacherTargets  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")

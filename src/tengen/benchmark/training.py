@@ -22,7 +22,7 @@ from tengen.game import Game
 from tengen.training.config import RunConfig, TrainConfig
 
 if TYPE_CHECKING:
-    from tengen.training.supervised import Pace
+    from tengen.training.pace import Pace
 
 _GAMES = 12
 _ENCODE_BATCH = 256
@@ -85,8 +85,10 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     Positions come from the recipe's stores, or from random games where these do not exist.
     """
     from tengen.networks import parse_config
+    from tengen.training.pace import measure_pace
+    from tengen.training.samplers import Samplers, open_samplers
     from tengen.training.start import with_network
-    from tengen.training.supervised import Samplers, measure_pace, open_samplers, teacher_of
+    from tengen.training.teacher import teacher_of
 
     run = with_network(run)
     config = parse_config(run.network)

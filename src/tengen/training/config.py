@@ -329,6 +329,10 @@ class TeacherConfig(Strict):
         return self
 
 
+CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")
+"""The settings of `DataConfig` that choose positions to train on."""
+
+
 class DataConfig(RecordsConfig):
     """How positions are drawn from the records."""
 
@@ -365,7 +369,7 @@ class DataConfig(RecordsConfig):
     @model_validator(mode="after")
     def _labels_are_chosen(self) -> "DataConfig":
         if self.teacher is not None and self.teacher.network is None:
-            for name in ("games", "positions_per_game", "max_positions", "skip_passes"):
+            for name in CHOICE:
                 if getattr(self, name):
                     raise ValueError(
                         f"{name} does not go with labels of a teacher: 'tengen label' chooses the positions"

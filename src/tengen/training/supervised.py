@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from pydantic import BaseModel
 from torch import nn
 
-from tengen.data.label_sampler import LabelSampler, TargetMix, labels_to_judge_by
+from tengen.data.label_sampler import LabelSampler
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
-from tengen.data.split import Split, choose, derive
-from tengen.data.store import Store
+from tengen.data.split import derive
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -28,17 +23,16 @@ from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export, relabel
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.events import EventLog
-from tengen.runs.folder import RunFolder, check_same
+from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.batches import MOVE_TARGETS, TARGETS, BatchStream, TensorBatch, targets_named
+from tengen.training.batches import MOVE_TARGETS, TARGETS, BatchStream, TensorBatch
 from tengen.training.callbacks import (
     Checkpoints,
     LaterMoves,
     LossLog,
     ProgressBar,
     StopOnSignal,
-    Stopwatch,
     Validation,
     evaluator_of,
     make_callbacks,
@@ -55,118 +49,20 @@ from tengen.training.card import (
     warn_of_games_of_start,
     warn_of_learnt_games,
 )
-from tengen.training.config import LossWeights, OptimizerConfig, RunConfig, TeacherConfig, TrainConfig
+from tengen.training.config import RunConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.fabric import check_devices, make_fabric
-from tengen.training.losses import WeightedLosses, check_losses, learns_results, needed_targets
-from tengen.training.metrics import OF_GAMES, Estimate, agreement, measure
+from tengen.training.identity import check_resumes, identity
+from tengen.training.losses import WeightedLosses, check_losses, needed_targets
+from tengen.training.metrics import Estimate, agreement, measure
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
+from tengen.training.samplers import Samplers, open_samplers
 from tengen.training.schedules import check_metric, position
 from tengen.training.start import Origin, Start, note_learnt, origin_of, scale_down, start_from, with_network
-from tengen.training.teacher import LabelBuffer, Teacher
+from tengen.training.teacher import LabelBuffer, target_mix, teacher_of
 from tengen.training.trainer import Callback, Trainer
-
-_APART: tuple[Split, Split] = ("train", "validation")
-_WHOLE: tuple[Split, Split] = ("all", "all")
-# A run that diverged goes on with lower rates, and a store may move: check_games knows its games.
-_MAY_CHANGE = ("training.optimizer.lr", "training.optimizer.lr_rest", "data.store")
-_CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
-_OBJECTIVE = ("losses", "value_loss")  # keys of training that stay
-_DRAWN = ("symmetries", "vary_rules", "validation_positions")  # further ones that stay
-
-
-@dataclass(frozen=True)
-class Samplers:
-    """Positions for training and for validation. They share no game, unless a validation store has games of the other
-    one, of which `train` warns. `labels` are positions for validation with labels, where those are learned and there
-    are any."""
-
-    train: Sampler | LabelSampler
-    validation: Sampler
-    labels: LabelSampler | None = None
-
-
-def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] = {}) -> Samplers:
-    """Open the stores of a run, to train on the rows of a rank. `local` as of `train`.
-
-    Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
-    """
-    data, training = run.data, run.training
-    network = parse_config(run.network)
-    move_targets, targets = needed_targets(training.losses)
-    store = Store.open(local.get(data.store, Path(data.store)))
-    if (apart := data.validation_store) is None:
-        judged, splits = store, _APART
-    else:
-        judged, splits = Store.open(local.get(apart, Path(apart))), _WHOLE
-    # The positions of the records, or those that a teacher has labelled.
-    drawn: dict[str, Any] = {
-        "plane_set": network.plane_set,
-        "batch_size": run.drawn_positions,
-        "part": (rank.rank, rank.ranks),
-        "seed": training.seed,
-        "symmetries": data.symmetries,
-        "threads": data.threads,
-        "split": splits[0],
-        "validation_fraction": data.validation_fraction,
-        "extra": targets_named(targets),
-    }
-    train: Sampler | LabelSampler
-    teacher = teacher_of(run, local)
-    if data.teacher is not None and teacher is None:
-        train = LabelSampler(store, **drawn, mix=_mix(data.teacher))
-    else:
-        if teacher is not None:
-            seed = training.seed if data.vary_rules else None
-            drawn["extra"] = {**drawn["extra"], **teacher.inputs(data.threads, seed)}
-        chosen = {name: getattr(data, name) for name in _CHOICE}
-        opponents = learns_results(network, training.losses)
-        varied: dict[str, Any] = {"any_rules" if teacher is not None else "vary_rules": data.vary_rules}
-        train = Sampler(store, **drawn, **varied, targets=move_targets, opponents=opponents, **chosen)
-    validation = _validation_sampler(run, judged, splits[1], network.plane_set)
-    if teacher is not None:
-        teacher.check(board_sizes(store, train.game_rows))
-    for games in (train, validation):
-        network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
-    labels = None
-    if isinstance(train, LabelSampler):
-        options = {"threads": data.threads, "extra": OF_GAMES}
-        labels = labels_to_judge_by(judged, splits[1], data.validation_fraction, network.plane_set, **options)
-    return Samplers(train, validation, labels)
-
-
-def _validation_sampler(run: RunConfig, store: Store, split: Split, planes: str) -> Sampler:
-    """One position of every game, or with `validation_positions: all` as many of all positions as games may be."""
-    data, limit = run.data, run.training.validation_games
-    every = data.validation_positions == "all"
-    new = partial(
-        Sampler,
-        store,
-        split,
-        planes,
-        symmetries=False,
-        threads=data.threads,
-        validation_fraction=data.validation_fraction,
-        one_per_game=not every,
-        skip_passes=every,
-    )
-    sampler = new()
-    return new(max_positions=limit) if every and sampler.positions > limit else sampler
-
-
-def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None:
-    """The network that labels the batches of a run while it trains; `local` as of `train`. Raises NetworkError where
-    it is missing."""
-    teacher = run.data.teacher
-    if teacher is None or teacher.network is None:
-        return None
-    return Teacher.named(str(local.get(teacher.network, teacher.network)))
-
-
-def _mix(teacher: TeacherConfig) -> TargetMix:
-    return TargetMix(**{each.name: getattr(teacher, each.name) for each in fields(TargetMix)})
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -200,7 +96,7 @@ def make_trainer(
     teacher, mix = teacher_of(run, local), run.data.teacher
     prepare: Callable[[TensorBatch], TensorBatch] | None = None
     if teacher is not None and mix is not None:
-        prepare = teacher.targets(_mix(mix), fabric.device, compiled=training.compile)
+        prepare = teacher.targets(target_mix(mix), fabric.device, compiled=training.compile)
         if mix.uses > 1:
             _check_turned(run)
             seed = derive(training.seed, fabric.global_rank)
@@ -268,7 +164,7 @@ def train(
         checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
         step = saved["step"] if saved else 0
         if saved is not None:
-            _check_resumes(out, saved, run, samplers)
+            check_resumes(out, saved, run, samplers)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
         games = _games_learnt(run, samplers.train, origin)
@@ -288,15 +184,6 @@ def train(
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
             return _finish(trainer, run, network, samplers, folder, events, learned, games)
-
-
-def _check_resumes(out: Path, saved: dict[str, Any], run: RunConfig, samplers: Samplers) -> None:
-    """Raise RecipeError where a run cannot go on from a checkpoint: it is of another run, or of more steps."""
-    before, now = saved["identity"], _identity(run, samplers)
-    before["training"].setdefault("ema", run.training.ema if saved["average"] else 0.0)
-    _add_new_settings(before, now)
-    check_same(out, before, now, _MAY_CHANGE)
-    _check_steps(out, saved["step"], run)
 
 
 def _figures(network: NetConfig, validation: Sampler) -> list[str]:
@@ -343,8 +230,8 @@ def _fit(
     validation = Validation(
         events, samplers.validation, samplers.labels, config.validation_games, config.validates, run.start is not None
     )
-    identity = {"identity": _identity(run, samplers)}
-    saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
+    extra = {"identity": identity(run, samplers)}
+    saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, extra)
     with ExitStack() as stack:
         stack.enter_context(stop)
         bar = stack.enter_context(new_bar(show_progress))
@@ -449,95 +336,3 @@ def with_facts(
     if run.start is not None and not run.card.data:
         facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
     return run.model_copy(update={"card": facts, "training": training})
-
-
-def _identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
-    """The settings that cannot change when a run is resumed, as plain values."""
-    training, data, inputs = run.training, run.data, samplers.train.plane_set
-    judged, split = samplers.validation.store, _WHOLE[1] if data.validation_store else _APART[1]
-    validates = np.flatnonzero(choose(judged.hashes, split, data.validation_fraction))
-    fixed = {"batch_size", "seed", "optimizer", "ema", *_OBJECTIVE}
-    return {
-        "training": training.model_dump(mode="json", include=fixed),
-        "network": dict(run.network),
-        "start": run.start,
-        "data": {
-            "store": data.store,
-            # With another share, or none, games of the training would be used for validation.
-            "validation_fraction": None if data.validation_store else data.validation_fraction,
-            "validation_games": games_key(judged, validates),
-            **{name: getattr(data, name) or None for name in _CHOICE},
-            **{name: getattr(data, name) for name in _DRAWN},
-            **({} if data.teacher is None else {"teacher": _fixed_of(data.teacher)}),
-        },
-        "planes": [*inputs.planes, *inputs.scalars],
-    }
-
-
-def _fixed_of(teacher: TeacherConfig) -> dict[str, Any]:
-    """What of a teacher cannot change when a run is resumed."""
-    return teacher.model_dump(exclude_none=True, exclude={"licence", "buffer"})
-
-
-def _add_new_settings(before: dict[str, Any], now: Mapping[str, Any]) -> None:
-    """Add to the identity in a checkpoint of an earlier version what it does not have, in place."""
-    for section, names in (("training", _OBJECTIVE), ("data", ("validation_games", *_DRAWN))):
-        for name in names:
-            before[section].setdefault(name, now[section][name])
-    if (teacher := before["data"].get("teacher")) is not None:
-        before["data"]["teacher"] = _fixed_of(TeacherConfig.model_validate(teacher))
-    models: dict[str, type[BaseModel]] = {"optimizer": OptimizerConfig, "losses": LossWeights}
-    for name, model in models.items():
-        before["training"][name] = model.model_validate(before["training"][name]).model_dump(mode="json")
-
-
-def _check_steps(out: Path, step: int, run: RunConfig) -> None:
-    """RecipeError for a run that has taken more steps than it should: its learning rate is not that of the end."""
-    steps = run.training.total_steps
-    if steps is not None and step > steps:
-        of = "training.steps" if steps == run.training.steps else "the steps of training.epochs"
-        raise RecipeError(
-            f"{out} holds a run of {step} steps, more than {of} = {steps}; give {step} or more, or another --out"
-        )
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Over `steps` steps: seconds per step with its data, the share of them spent waiting for data; and seconds per
-    position of a validation."""
-
-    steps: int
-    step_seconds: float
-    waiting: float
-    validation_seconds: float
-
-
-def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
-    """Train by a run's settings for about `seconds`, at least three steps, and validate one batch; nothing is kept."""
-    threads = torch.get_num_threads()
-    if run.training.threads:
-        torch.set_num_threads(run.training.threads)
-    try:
-        trainer = make_trainer(run, samplers.train.plane_set)
-        stream = BatchStream(samplers.train, 0, run.data.ahead, trainer.device)
-        stopwatch = Stopwatch(stream, seconds)
-        trainer.callbacks = [stopwatch]
-        trainer.position = lambda step, _: (step, 0.0)  # the stopwatch ends it
-        trainer.fit(stream)
-        return Pace(
-            steps=stopwatch.steps,
-            step_seconds=stopwatch.seconds / stopwatch.steps,
-            waiting=stopwatch.waited / stopwatch.seconds,
-            validation_seconds=_validation_seconds(trainer, samplers.validation),
-        )
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _validation_seconds(trainer: Trainer[TensorBatch], validation: Sampler) -> float:
-    """Seconds per position, over one batch."""
-    evaluator = evaluator_of(trainer, validation)
-    positions = min(validation.batch_size, validation.positions)
-    start = time.perf_counter()
-    measure(evaluator, validation, positions)
-    return (time.perf_counter() - start) / positions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from tengen.evaluators.torch import TorchFileEvaluator
 from tengen.evaluators.torch_graph import HALF, graph_module
 from tengen.networks.interface import expected_result
 from tengen.training.batches import TensorBatch
+from tengen.training.config import RunConfig, TeacherConfig
 
 PLANES, SCALARS = "teacher_planes", "teacher_scalars"
 STONES = ("own_stones", "opponent_stones"), ("own_0", "opponent_0")
@@ -67,6 +68,23 @@ class Teacher:
         planes = plane_set(self.card.plane_set).planes
         stones = next(([planes.index(name) for name in names] for names in STONES if set(names) <= set(planes)), [])
         return TeacherTargets(torch.compile(module) if compiled else module, mix, stones)
+
+
+def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None:
+    """The teacher that labels the batches of a run while it trains; None where none does.
+
+    `local` says where its file lies on this machine, unless it is where the recipe says. Raises NetworkError where it
+    is missing.
+    """
+    teacher = run.data.teacher
+    if teacher is None or teacher.network is None:
+        return None
+    return Teacher.named(str(local.get(teacher.network, teacher.network)))
+
+
+def target_mix(teacher: TeacherConfig) -> TargetMix:
+    """The shares of a teacher's findings in the targets, as a recipe has them."""
+    return TargetMix(**{each.name: getattr(teacher, each.name) for each in fields(TargetMix)})
 
 
 class _Inputs:
