@@ -1,11 +1,13 @@
 """The folder of a run: which run lies there, who works on it, and what it is compared with."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tengen import disk
 from tengen.errors import RecipeError
 from tengen.runs.folder import RunFolder, check_same, difference, numbered
 
@@ -115,3 +117,16 @@ def test_numbered_files_come_by_number(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     found = numbered(tmp_path, "cycle-*.onnx")
     assert [(number, path.name) for number, path in found] == [(2, "cycle-00002.onnx"), (10, "cycle-00010.onnx")]
+
+
+def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RunFolder(tmp_path, "supervised")
+    folder.write_recipe({"name": "first"})
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk, "sync_file", full)
+    with pytest.raises(OSError, match="No space"):
+        folder.write_recipe({"name": "second"})
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]

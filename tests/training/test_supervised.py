@@ -1,15 +1,12 @@
 """Whole runs: what they leave behind, and that a broken run ends like an unbroken one."""
 
-import errno
 import json
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from contextlib import redirect_stderr
 from dataclasses import replace
-from importlib import metadata
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
@@ -24,24 +21,19 @@ from training.small_run import GAMES, random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-import tengen  # noqa: E402
-from tengen import disk  # noqa: E402
 from tengen.cli.app import main  # noqa: E402
-from tengen.data.store import Store, StoreWriter  # noqa: E402
-from tengen.errors import NetworkError, RecipeError, StoreError, TrainingDiverged  # noqa: E402
+from tengen.data.store import StoreWriter  # noqa: E402
+from tengen.errors import RecipeError, StoreError, TrainingDiverged  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.networks.export import export  # noqa: E402
 from tengen.runs.checkpoints import DamagedCheckpoint, checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
-from tengen.training import identity, supervised  # noqa: E402
+from tengen.training import supervised  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, Checkpoints, newest_checkpoint  # noqa: E402
-from tengen.training.config import LinearRun, RunConfig  # noqa: E402
-from tengen.training.fabric import make_fabric  # noqa: E402
-from tengen.training.linear import train_linear  # noqa: E402
+from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.samplers import open_samplers  # noqa: E402
 from tengen.training.supervised import make_trainer, train  # noqa: E402
@@ -208,30 +200,6 @@ def test_what_cannot_be_judged_is_no_number_in_the_log(settings: dict[str, Any],
     assert (validation["intervals"]["cross_entropy"] == [None, None]) == (games == 1)
 
 
-def test_a_card_says_what_made_its_network(settings: dict[str, Any], tmp_path: Path) -> None:
-    """By the files of the run, the packages, git and the system themselves."""
-    settings["training"] |= {"steps": 1, "seed": 17}
-    made = read_card(train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)).provenance
-    assert made["recipe"] == yaml.safe_load((tmp_path / "run" / "recipe.yaml").read_text())
-    assert made["seed"] == made["recipe"]["training"]["seed"] == 17 and made["recipe"]["training"]["steps"] == 1
-    assert made["version"] == metadata.version("tengen")
-    assert made["python"] == sys.version.split()[0]
-    assert made["libraries"] == {
-        "numpy": np.__version__,
-        "torch": torch.__version__,
-        **{name: metadata.version(name) for name in ("onnx", "openvino", "pyarrow")},
-    }
-    if Path("/proc/cpuinfo").exists() and "model name" in (text := Path("/proc/cpuinfo").read_text()):
-        assert f": {made['processor']}\n" in text
-    git = ["git", "-C", str(Path(tengen.__file__).parents[2])]
-    if shutil.which("git") and subprocess.run([*git, "rev-parse", "HEAD"], check=False).returncode == 0:
-        commit = made["commit"].removesuffix("+")
-        assert len(commit) == 40
-        subprocess.run([*git, "merge-base", "--is-ancestor", commit, "HEAD"], check=True)
-    else:  # no clone, or one that git does not trust
-        assert made["commit"] == ""
-
-
 def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
     train(run, tmp_path / "again", show_progress=False)
     assert_same_end(unbroken, tmp_path / "again")
@@ -318,17 +286,6 @@ def _interrupt(_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_network_that_is_not_finite_is_not_written(run: RunConfig, tmp_path: Path) -> None:
-    """Nor its checkpoint, whatever the last loss was."""
-    trainer = make_trainer(run, open_samplers(run).train.plane_set)
-    next(trainer.average.parameters()).data[0] = float("nan")
-    with pytest.raises(TrainingDiverged, match="a weight is not finite"):
-        trainer.save(tmp_path / "step-1.ckpt")
-    with pytest.raises(NetworkError, match=r"x\.onnx is not written: the network has weights that are infinite"):
-        export(trainer.average, 22, 10, tmp_path / "x.onnx", {})
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_saves_and_leaves_cleanly(
     signum: int, status: int, unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
@@ -353,62 +310,6 @@ def test_fewer_steps_than_a_run_has_behind_it_are_refused(unbroken: Path, run: R
     with pytest.raises(RecipeError, match=r"holds a run of 30 steps, more than training\.steps = 10"):
         train(less, folder, show_progress=False)
     assert (folder / "recipe.yaml").read_text() == before
-
-
-def test_compiling_may_change_between_starts(settings: dict[str, Any], run: RunConfig) -> None:
-    settings["training"]["compile"] = True
-    inputs = open_samplers(run).train.plane_set
-    plain, compiled = (make_trainer(each, inputs) for each in (run, RunConfig.model_validate(settings)))
-    compiled.restore(plain.state())
-    assert compiled.state()["network"].keys() == plain.state()["network"].keys()
-
-
-@pytest.mark.parametrize(("native", "precision"), [(True, "bf16-mixed"), (False, "32-true")])
-def test_half_precision_is_for_processors_that_have_it(
-    run: RunConfig, monkeypatch: pytest.MonkeyPatch, native: bool, precision: str
-) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
-    for asked, found in (("auto", precision), ("bf16", "bf16-mixed"), ("f32", "32-true")):
-        config = run.training.model_copy(update={"precision": asked})
-        assert make_fabric(config)._precision.precision == found
-
-
-def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
-    run: RunConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(RecipeError, match=r"device is cuda.*auto or cpu"):
-        make_fabric(run.training.model_copy(update={"device": "cuda"}))
-
-
-def test_a_mac_trains_on_its_processor(run: RunConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Losses are added up in f64, which Apple's GPUs have not, and precision and threads are those of a processor."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr("lightning_fabric.accelerators.MPSAccelerator.is_available", lambda: True)
-    config = run.training.model_copy(update={"device": "auto"})
-    assert make_fabric(config).device.type == "cpu"
-
-
-@pytest.mark.parametrize(("before", "after"), [(0.9, 0.0), (0.0, 0.9)])
-def test_the_moving_average_of_a_run_stays(
-    settings: dict[str, Any], tmp_path: Path, before: float, after: float
-) -> None:
-    """A checkpoint from before this was compared has an average, or none."""
-    settings["training"] |= {"steps": 2, "ema": before}
-    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    settings["training"] |= {"steps": 4, "ema": after}
-    with pytest.raises(RecipeError, match=rf"training\.ema = {before}, not {after}"):
-        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    ((_, path),) = checkpoints(tmp_path / "run" / "checkpoints")
-    saved = torch.load(path, weights_only=True)
-    del saved["identity"]["training"]["ema"]
-    path.unlink()
-    torch.save(saved, path)
-    if not before:
-        with pytest.raises(RecipeError, match=r"training\.ema = 0\.0, not 0\.9"):
-            train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    settings["training"]["ema"] = before
-    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
 def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
@@ -450,115 +351,6 @@ def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: 
         train(RunConfig.model_validate(settings), unbroken, show_progress=False)
 
 
-@pytest.mark.parametrize("after", [{"validation_fraction": 0.4}, {"validation_store": "another"}])
-def test_games_that_were_learnt_are_not_judged_later(
-    settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]
-) -> None:
-    settings["data"] = {"store": str(store), "validation_fraction": 0.25}
-    settings["training"] |= {"steps": 1}
-    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    settings["data"] |= {name: str(store) if name == "validation_store" else value for name, value in after.items()}
-    with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
-        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-
-
-def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_path: Path) -> None:
-    """Length, schedule and intervals may change. A checkpoint from before the others were compared goes on."""
-    folder, other = tmp_path / "run", tmp_path / "other"
-    settings["training"] |= {"steps": 1}
-    train(RunConfig.model_validate(settings), folder, show_progress=False)
-    with StoreWriter(other) as writer:
-        for seed in range(100, 109):
-            writer.add(random_record(seed))
-    settings["training"] |= {"steps": 2, "schedule": {"shape": "constant"}, "clip": 1.0}
-    settings["training"] |= {"validate_every": 1, "validation_games": 7}
-    before, changed = (folder / "recipe.yaml").read_text(), settings
-    for section, key, value, message in (
-        ("data", "validation_store", str(other), r"data\.validation_games = 64 games \(\w+\), not 9 games \(\w+\)"),
-        ("data", "validation_positions", "all", r"data\.validation_positions = one-per-game, not all"),
-        ("data", "vary_rules", False, r"data\.vary_rules = true, not false"),
-        ("data", "symmetries", False, r"data\.symmetries = true, not false"),
-        ("training", "losses", {"value": 5}, r"training\.losses\.value = 0\.3, not 5"),
-        ("training", "value_loss", "mse", r"training\.value_loss = auto, not mse"),
-    ):
-        one = {**settings, section: settings[section] | {key: value}}
-        with pytest.raises(RecipeError, match=message):
-            train(RunConfig.model_validate(one), folder, show_progress=False)
-        changed = {**changed, section: changed[section] | {key: value}}
-    assert (folder / "recipe.yaml").read_text() == before
-    ((_, path),) = checkpoints(folder / "checkpoints")
-    saved = torch.load(path, weights_only=True)
-    for section, names in (("data", ("validation_games", *identity._DRAWN)), ("training", identity._OBJECTIVE)):
-        for name in names:
-            del saved["identity"][section][name]
-    path.unlink()
-    torch.save(saved, path)
-    train(RunConfig.model_validate(changed), folder, show_progress=False)
-
-
-@pytest.mark.parametrize(("judged", "warned"), [(range(54, 74), [("10", "20")]), (range(64, 74), [])])
-def test_games_that_are_learnt_and_judged_are_warned_of(
-    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, judged: range, warned: list[Any]
-) -> None:
-    with StoreWriter(tmp_path / "judged") as writer:
-        for seed in judged:
-            writer.add(random_record(seed))
-    settings["data"]["validation_store"] = str(tmp_path / "judged")
-    settings["training"] |= {"steps": 1}
-    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    linear = {name: settings["data"][name] for name in ("store", "validation_store")}
-    run = LinearRun.model_validate({"name": "x", "kind": "linear-playout", "data": linear, "training": {"games": 1}})
-    train_linear(run, tmp_path / "linear", show_progress=False)
-    found = [record.args for record in caplog.records if record.name == "tengen.training.card"]
-    assert [args[:2] for args in found if isinstance(args, tuple)] == 2 * warned
-
-
-def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "store"
-    shutil.copytree(store, copy)
-    settings["data"] |= {"store": str(copy)}
-    settings["training"] |= {"steps": 1}
-    run = RunConfig.model_validate(settings)
-    train(run, tmp_path / "run", show_progress=False)
-    train(run, tmp_path / "run", show_progress=False)
-    with StoreWriter(copy, overwrite=True) as writer:
-        for game in list(Store.open(store))[1:]:
-            writer.add(game)
-    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
-        train(run, tmp_path / "run", show_progress=False)
-
-
-def test_a_store_and_the_run_may_move(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
-    """The games say whether it is the same run, not the path by which they are named."""
-    copy, moved = tmp_path / "store", tmp_path / "elsewhere"
-    shutil.copytree(store, copy)
-
-    def run(path: Path, steps: int) -> RunConfig:
-        data = {"store": str(path), "validation_store": str(path)}
-        changed = {"data": settings["data"] | data, "training": settings["training"] | {"steps": steps}}
-        return RunConfig.model_validate(settings | changed)
-
-    train(run(copy, 2), tmp_path / "run", show_progress=False)
-    (tmp_path / "run").rename(moved)
-    copy.rename(moved / "games")
-    train(run(moved / "games", 3), moved, show_progress=False)
-    steps = [event["step"] for event in read_events(moved, "train")]
-    assert checkpoints(moved / "checkpoints")[-1][0] == 3 and steps == sorted(set(steps))
-
-
-def test_positions_are_split_by_game(settings: dict[str, Any]) -> None:
-    """So many moves to train on and so many to validate, as studies say it; no game has both."""
-    settings["data"] |= {"validation_store": None, "validation_fraction": 0.25, "validation_positions": "all"}
-    settings["data"] |= {"max_positions": 500, "skip_passes": True}
-    settings["training"]["validation_games"] = 77
-    for wanted in (77, 10**6):
-        settings["training"]["validation_games"] = wanted
-        samplers = open_samplers(RunConfig.model_validate(settings))
-        assert samplers.train.positions == 500
-        assert not set(samplers.train.game_rows) & set(samplers.validation.game_rows)
-        assert samplers.validation.positions == min(wanted, 24 * samplers.validation.games)
-
-
 def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) -> None:
     """Its targets are the teacher's; a game whose result is unknown teaches a value; the card names the teacher.
 
@@ -591,29 +383,10 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
         RunConfig.model_validate({**settings, "data": {**settings["data"], "games": 5}})
 
 
-def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
-    settings["data"] |= {"validation_store": None, "validation_fraction": 1e-9}
-    with pytest.raises(StoreError, match=r"none of its 64 games.*validation_fraction of 1e-09.*validation_store"):
-        open_samplers(RunConfig.model_validate(settings))
-
-
 def test_two_do_not_train_in_one_folder(run: RunConfig, tmp_path: Path) -> None:
     with RunFolder(tmp_path, run.kind).lead(), pytest.raises(RecipeError, match="another process works on this run"):
         train(run, tmp_path, show_progress=False)
     assert not (tmp_path / "recipe.yaml").exists()
-
-
-def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = RunFolder(tmp_path, "supervised")
-    folder.write_recipe({"name": "first"})
-
-    def full(path: Path) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(disk, "sync_file", full)
-    with pytest.raises(OSError, match="No space"):
-        folder.write_recipe({"name": "second"})
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]
 
 
 def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_path: Path) -> None:
@@ -641,15 +414,6 @@ def test_a_finished_run_only_finishes_again(
     assert not any(path.is_file() for path in tmp_path.rglob("*")), "models that are judged once are not kept"
     after = final_state(unbroken)["network"]
     assert all(torch.equal(before[name], after[name]) for name in before)
-
-
-def test_judged_games_are_never_trained_on(settings: dict[str, Any]) -> None:
-    settings["data"] |= {"validation_store": None, "validation_fraction": 0.25}
-    samplers = open_samplers(RunConfig.model_validate(settings))
-    learned = {int(game) for step in range(200) for game in samplers.train.rows(step).game}
-    judged = {int(game) for game in samplers.validation.rows(0).game}
-    assert judged and not learned & judged
-    assert len(learned) + len(judged) == GAMES
 
 
 def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""The card of a network: what made it; and the warning of games that both train and validate."""
+
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from training.small_run import random_record
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+import tengen  # noqa: E402
+from tengen.data.store import StoreWriter  # noqa: E402
+from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.training.config import LinearRun, RunConfig  # noqa: E402
+from tengen.training.linear import train_linear  # noqa: E402
+from tengen.training.supervised import train  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("unrendered")
+
+
+def test_a_card_says_what_made_its_network(settings: dict[str, Any], tmp_path: Path) -> None:
+    """By the files of the run, the packages, git and the system themselves."""
+    settings["training"] |= {"steps": 1, "seed": 17}
+    made = read_card(train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)).provenance
+    assert made["recipe"] == yaml.safe_load((tmp_path / "run" / "recipe.yaml").read_text())
+    assert made["seed"] == made["recipe"]["training"]["seed"] == 17 and made["recipe"]["training"]["steps"] == 1
+    assert made["version"] == metadata.version("tengen")
+    assert made["python"] == sys.version.split()[0]
+    assert made["libraries"] == {
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+        **{name: metadata.version(name) for name in ("onnx", "openvino", "pyarrow")},
+    }
+    if Path("/proc/cpuinfo").exists() and "model name" in (text := Path("/proc/cpuinfo").read_text()):
+        assert f": {made['processor']}\n" in text
+    git = ["git", "-C", str(Path(tengen.__file__).parents[2])]
+    if shutil.which("git") and subprocess.run([*git, "rev-parse", "HEAD"], check=False).returncode == 0:
+        commit = made["commit"].removesuffix("+")
+        assert len(commit) == 40
+        subprocess.run([*git, "merge-base", "--is-ancestor", commit, "HEAD"], check=True)
+    else:  # no clone, or one that git does not trust
+        assert made["commit"] == ""
+
+
+@pytest.mark.parametrize(("judged", "warned"), [(range(54, 74), [("10", "20")]), (range(64, 74), [])])
+def test_games_that_are_learnt_and_judged_are_warned_of(
+    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, judged: range, warned: list[Any]
+) -> None:
+    with StoreWriter(tmp_path / "judged") as writer:
+        for seed in judged:
+            writer.add(random_record(seed))
+    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["training"] |= {"steps": 1}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    linear = {name: settings["data"][name] for name in ("store", "validation_store")}
+    run = LinearRun.model_validate({"name": "x", "kind": "linear-playout", "data": linear, "training": {"games": 1}})
+    train_linear(run, tmp_path / "linear", show_progress=False)
+    found = [record.args for record in caplog.records if record.name == "tengen.training.card"]
+    assert [args[:2] for args in found if isinstance(args, tuple)] == 2 * warned

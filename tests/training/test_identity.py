@@ -1,0 +1,121 @@
+"""A run that is resumed: the settings that stay, and the games by which it is known."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training.small_run import random_record
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from tengen.data.store import Store, StoreWriter  # noqa: E402
+from tengen.errors import RecipeError  # noqa: E402
+from tengen.runs.checkpoints import checkpoints  # noqa: E402
+from tengen.runs.events import read_events  # noqa: E402
+from tengen.training import identity  # noqa: E402
+from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.supervised import train  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("unrendered")
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.9, 0.0), (0.0, 0.9)])
+def test_the_moving_average_of_a_run_stays(
+    settings: dict[str, Any], tmp_path: Path, before: float, after: float
+) -> None:
+    """A checkpoint from before this was compared has an average, or none."""
+    settings["training"] |= {"steps": 2, "ema": before}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["training"] |= {"steps": 4, "ema": after}
+    with pytest.raises(RecipeError, match=rf"training\.ema = {before}, not {after}"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    ((_, path),) = checkpoints(tmp_path / "run" / "checkpoints")
+    saved = torch.load(path, weights_only=True)
+    del saved["identity"]["training"]["ema"]
+    path.unlink()
+    torch.save(saved, path)
+    if not before:
+        with pytest.raises(RecipeError, match=r"training\.ema = 0\.0, not 0\.9"):
+            train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["training"]["ema"] = before
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
+@pytest.mark.parametrize("after", [{"validation_fraction": 0.4}, {"validation_store": "another"}])
+def test_games_that_were_learnt_are_not_judged_later(
+    settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]
+) -> None:
+    settings["data"] = {"store": str(store), "validation_fraction": 0.25}
+    settings["training"] |= {"steps": 1}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["data"] |= {name: str(store) if name == "validation_store" else value for name, value in after.items()}
+    with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
+def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_path: Path) -> None:
+    """Length, schedule and intervals may change. A checkpoint from before the others were compared goes on."""
+    folder, other = tmp_path / "run", tmp_path / "other"
+    settings["training"] |= {"steps": 1}
+    train(RunConfig.model_validate(settings), folder, show_progress=False)
+    with StoreWriter(other) as writer:
+        for seed in range(100, 109):
+            writer.add(random_record(seed))
+    settings["training"] |= {"steps": 2, "schedule": {"shape": "constant"}, "clip": 1.0}
+    settings["training"] |= {"validate_every": 1, "validation_games": 7}
+    before, changed = (folder / "recipe.yaml").read_text(), settings
+    for section, key, value, message in (
+        ("data", "validation_store", str(other), r"data\.validation_games = 64 games \(\w+\), not 9 games \(\w+\)"),
+        ("data", "validation_positions", "all", r"data\.validation_positions = one-per-game, not all"),
+        ("data", "vary_rules", False, r"data\.vary_rules = true, not false"),
+        ("data", "symmetries", False, r"data\.symmetries = true, not false"),
+        ("training", "losses", {"value": 5}, r"training\.losses\.value = 0\.3, not 5"),
+        ("training", "value_loss", "mse", r"training\.value_loss = auto, not mse"),
+    ):
+        one = {**settings, section: settings[section] | {key: value}}
+        with pytest.raises(RecipeError, match=message):
+            train(RunConfig.model_validate(one), folder, show_progress=False)
+        changed = {**changed, section: changed[section] | {key: value}}
+    assert (folder / "recipe.yaml").read_text() == before
+    ((_, path),) = checkpoints(folder / "checkpoints")
+    saved = torch.load(path, weights_only=True)
+    for section, names in (("data", ("validation_games", *identity._DRAWN)), ("training", identity._OBJECTIVE)):
+        for name in names:
+            del saved["identity"][section][name]
+    path.unlink()
+    torch.save(saved, path)
+    train(RunConfig.model_validate(changed), folder, show_progress=False)
+
+
+def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    settings["data"] |= {"store": str(copy)}
+    settings["training"] |= {"steps": 1}
+    run = RunConfig.model_validate(settings)
+    train(run, tmp_path / "run", show_progress=False)
+    train(run, tmp_path / "run", show_progress=False)
+    with StoreWriter(copy, overwrite=True) as writer:
+        for game in list(Store.open(store))[1:]:
+            writer.add(game)
+    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+        train(run, tmp_path / "run", show_progress=False)
+
+
+def test_a_store_and_the_run_may_move(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
+    """The games say whether it is the same run, not the path by which they are named."""
+    copy, moved = tmp_path / "store", tmp_path / "elsewhere"
+    shutil.copytree(store, copy)
+
+    def run(path: Path, steps: int) -> RunConfig:
+        data = {"store": str(path), "validation_store": str(path)}
+        changed = {"data": settings["data"] | data, "training": settings["training"] | {"steps": steps}}
+        return RunConfig.model_validate(settings | changed)
+
+    train(run(copy, 2), tmp_path / "run", show_progress=False)
+    (tmp_path / "run").rename(moved)
+    copy.rename(moved / "games")
+    train(run(moved / "games", 3), moved, show_progress=False)
+    steps = [event["step"] for event in read_events(moved, "train")]
+    assert checkpoints(moved / "checkpoints")[-1][0] == 3 and steps == sorted(set(steps))
