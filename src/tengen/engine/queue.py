@@ -71,7 +71,7 @@ class SearchQueue:
         self._failure: BaseException | None = None  # that ended the thread
         self._worker: threading.Thread | None = None
         self._inputs: dict[tuple[BatchEvaluator, int], list[InputBatch]] = {}  # that no batch in flight uses
-        self._flight: _Flight | None = None
+        self._in_flight: _BatchInFlight | None = None
         self._latest: list[SearchTask] = []  # the searches of the last batch
 
     def start(
@@ -164,7 +164,7 @@ class SearchQueue:
                 while self._wait_for_tasks():
                     self._end_stopped()
                     tasks = self._next_tasks()
-                    touched = [*tasks, *self._in_flight()]
+                    touched = [*tasks, *self._tasks_in_flight()]
                     self._round(tasks)
                     self._forget_done(touched)
             except BaseException as error:
@@ -188,7 +188,7 @@ class SearchQueue:
         """End the searches that were stopped, but those in flight."""
         stopped = [self._stops.popleft() for _ in range(len(self._stops))]
         for task in stopped:
-            if task in self._in_flight():
+            if task in self._tasks_in_flight():
                 self._stops.append(task)
             elif not task.done:
                 task.end(None if task.begun else CancelledError("the search was stopped before it began"))
@@ -202,9 +202,9 @@ class SearchQueue:
                 if task.done and self._tasks[place : place + 1] == [task]:
                     del self._tasks[place]
 
-    def _in_flight(self) -> list[SearchTask]:
+    def _tasks_in_flight(self) -> list[SearchTask]:
         """The searches whose positions are being evaluated."""
-        return list(self._flight.tasks) if self._flight else []
+        return list(self._in_flight.tasks) if self._in_flight else []
 
     def _next_tasks(self) -> list[SearchTask]:
         """The searches of the next batch: half of those that share, so that the others can be evaluated meanwhile."""
@@ -212,9 +212,9 @@ class SearchQueue:
             open_ = self._tasks[: self._at_once]
         urgent = sum(task.priority == open_[0].priority for task in open_)
         sharing = open_[: min(2 * urgent, self._at_once)]
-        busy = self._in_flight()
+        busy = self._tasks_in_flight()
         waiting = [task for task in sharing if task not in busy]
-        # Searches that are in no flight take turns too: those by playouts, and boards of several sizes.
+        # Searches that share no batch take turns too: those by playouts, and boards of several sizes.
         self._latest = sorted(waiting, key=self._latest.__contains__)[: (len(sharing) + 1) // 2]
         return self._latest
 
@@ -237,16 +237,16 @@ class SearchQueue:
                 alone.append((task, limit))
         for task, limit in alone:
             began = time.monotonic()
-            _stepped(task, began, _step(task, limit))
+            _stepped(task, began, _try_step(task, limit))
         # The tree work of one batch is done while the other is evaluated.
         for key, together in groups.items():
-            launched = self._launch(key, together)
-            self._land()
-            self._flight = launched
+            submitted = self._submit(key, together)
+            self._finish_in_flight()
+            self._in_flight = submitted
         if not groups:
-            self._land()
+            self._finish_in_flight()
 
-    def _launch(self, key: tuple[BatchEvaluator, int], members: Sequence[Member]) -> _Flight | None:
+    def _submit(self, key: tuple[BatchEvaluator, int], members: Sequence[Member]) -> _BatchInFlight | None:
         """Begin the evaluation of a shared batch of searches on boards of one size; None where that failed."""
         network, size = key
         buffers, began = self._inputs.setdefault(key, []), time.monotonic()
@@ -258,17 +258,15 @@ class SearchQueue:
             result = self._evaluation.submit(network.infer_checked, inputs[: ends[-1]]) if ends[-1] else None
         except BaseException as failure:
             for task, _ in members:
-                task.search.forget_waiting()
-                _stepped(task, began, failure)
+                _failed(task, began, failure)
             return None
         sharing = []
         for (task, _), count in zip(members, gathered, strict=True):
             if isinstance(count, int):
                 sharing.append(task)
             else:
-                task.search.forget_waiting()
-                _stepped(task, began, count)
-        return _Flight(key, sharing, inputs, ends, result, began)
+                _failed(task, began, count)
+        return _BatchInFlight(key, sharing, inputs, ends, result, began)
 
     def _gather(self, inputs: InputBatch, members: Sequence[Member]) -> list[int | BaseException]:
         """Write the positions of the members one after the other; for each how many they are, or why it failed."""
@@ -276,43 +274,42 @@ class SearchQueue:
         counts: list[int | BaseException] = []
         if self._trees is None:
             for task, limit in members:
-                counts.append(count := _gather(task, inputs[filled : filled + min(limit, self._batch)]))
+                counts.append(count := _try_gather(task, inputs[filled : filled + min(limit, self._batch)]))
                 filled += count if isinstance(count, int) else 0
             return counts
         # Each member has room for all that it may write. Then the rows move up to where they are without the gaps.
         places = list(itertools.accumulate((min(limit, self._batch) for _, limit in members), initial=0))
         parts = [inputs[start:end] for start, end in itertools.pairwise(places)]
-        counts += self._trees.map(_gather, [task for task, _ in members], parts)
+        counts += self._trees.map(_try_gather, [task for task, _ in members], parts)
         for start, count in zip(places, counts, strict=False):
             if isinstance(count, int):
                 inputs.move(start, filled, count)
                 filled += count
         return counts
 
-    def _land(self) -> None:
+    def _finish_in_flight(self) -> None:
         """Hand the batch in flight back to its searches, if there is one; those that fail end."""
-        flight, self._flight = self._flight, None
-        if flight is None:
+        batch, self._in_flight = self._in_flight, None
+        if batch is None:
             return
         try:
-            result = flight.result.result() if flight.result else None
+            result = batch.result.result() if batch.result else None
         except BaseException as failure:
-            for task in flight.tasks:
-                task.search.forget_waiting()
-                _stepped(task, flight.began, failure)
+            for task in batch.tasks:
+                _failed(task, batch.began, failure)
             return
         parts = [
             result.rows(slice(begin, end)) if result is not None and begin < end else None
-            for begin, end in itertools.pairwise(flight.ends)
+            for begin, end in itertools.pairwise(batch.ends)
         ]
-        over = self._trees.map if self._trees else map
-        for task, fault in zip(flight.tasks, over(_scatter, flight.tasks, parts), strict=True):
-            _stepped(task, flight.began, fault)
-        self._inputs[flight.key].append(flight.inputs)
+        map_trees = self._trees.map if self._trees else map
+        for task, fault in zip(batch.tasks, map_trees(_try_scatter, batch.tasks, parts), strict=True):
+            _stepped(task, batch.began, fault)
+        self._inputs[batch.key].append(batch.inputs)
 
 
 @dataclass(frozen=True)
-class _Flight:
+class _BatchInFlight:
     """A shared batch whose evaluation is under way; rows ends[i] to ends[i + 1] are those of task i."""
 
     key: tuple[BatchEvaluator, int]
@@ -329,12 +326,22 @@ def _order(task: SearchTask) -> tuple[float, int]:
 
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:
+    """Note the time of a batch of a search; one that failed is over."""
     task.stepped(time.monotonic() - began)
     if failure is not None:
         task.end(failure)
 
 
-def _step(task: SearchTask, limit: int) -> BaseException | None:
+def _failed(task: SearchTask, began: float, failure: BaseException) -> None:
+    """End a search whose batch failed while its positions waited."""
+    task.search.forget_waiting()
+    _stepped(task, began, failure)
+
+
+# Each returns what went wrong, so that a search that fails leaves the others of its batch alone.
+
+
+def _try_step(task: SearchTask, limit: int) -> BaseException | None:
     try:
         task.search.step(limit)
     except BaseException as error:
@@ -342,14 +349,14 @@ def _step(task: SearchTask, limit: int) -> BaseException | None:
     return None
 
 
-def _gather(task: SearchTask, free: InputBatch) -> int | BaseException:
+def _try_gather(task: SearchTask, free: InputBatch) -> int | BaseException:
     try:
         return task.search.gather(free, len(free))
     except BaseException as error:
         return error
 
 
-def _scatter(task: SearchTask, result: Evaluation | None) -> BaseException | None:
+def _try_scatter(task: SearchTask, result: Evaluation | None) -> BaseException | None:
     try:
         if result is not None:
             task.search.scatter(result)
