@@ -227,3 +227,20 @@ def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
 )
 def test_a_record_is_named_by_date_and_players(record: bytes, name: str) -> None:
     assert record_file_name(open_record(record)[0]) == name
+
+
+def test_what_nobody_changed_is_saved_as_it_was() -> None:
+    data = "(;FF[4]KM[375]PB[古力]RE[黑中盘胜]SZ[9];B[aa](;C[x]W[bb])(;W[aa];B[cc]))\n".encode("gb18030")
+    session, problems = open_record(data)
+    assert len(problems) == 1 and session.settings.komi == 7.5 and session.result == "B+R"
+    session.seek(2)
+    session.node.comment = session.node.comment  # the page sends it back
+    assert session.to_sgf() == data, "the illegal variation too"
+
+
+def test_a_comment_without_a_move_has_its_own_place() -> None:
+    session, problems = open_record(b"(;SZ[9];B[aa];C[note];W[bb])")
+    session.seek(2)
+    assert problems == [] and session.node.comment == "note" and session.game.moves == [(0, 0)]
+    session.seek(9)
+    assert (session.place, session.node.move_number) == (3, 2)

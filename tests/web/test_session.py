@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import time
 from dataclasses import replace
 
 import pytest
@@ -11,13 +9,12 @@ from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 from web_engine import FakeEngine
 from web_records import BRANCHED
 
-from tengen.coords import MAX_SIZE
 from tengen.engine import TimeControl
 from tengen.engine.result import score_lead
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import GameTree, read_tree
+from tengen.sgf import read_tree
 from tengen.web.clock import GameClock
 from tengen.web.components import candidate_rows
 from tengen.web.editor import Editor
@@ -485,169 +482,10 @@ def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_p
     assert candidate_rows(replace(found, candidates=(best,)))[0]["score"] == 1.5
 
 
-@pytest.mark.parametrize(("unit", "scores"), [(0.12, False), (0.12, True), (0.0, True)])
-def test_candidates_turn_from_green_to_red_as_they_lose_up_to_12_percent_or_6_points(unit: float, scores: bool) -> None:
-    found = FakeEngine().result(Game(9), 100)
-    first, losses = found.candidates[0], (0.0, -0.1, 0.25, 0.5, 1.0, 4.0)
-    moves = tuple(
-        replace(
-            first,
-            point=found.move + n,
-            winrate=0.5 - unit * loss,
-            score=-20 - 6 * loss if scores else None,
-            lead=None,
-            visits=50 - n,
-        )
-        for n, loss in enumerate(losses)
-    )
-    colors = [row["color"] for row in candidate_rows(replace(found, candidates=moves), limit=9)]
-    assert colors == ["hsl(176 72% 42%)", *(f"hsl({hue} 70% 56%)" for hue in (144, 109, 74, 4, 4))]
-
-
 def test_handicap_gives_white_the_first_move() -> None:
     session = GameSession(GameSettings(size=9, handicap=3, komi=0.5))
     assert session.game.to_play == WHITE and session.engine_to_move
     assert session.view().stones.count("X") == 3
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"size": 1},
-        {"size": MAX_SIZE + 1},
-        {"komi": 7.3},
-        {"komi": float("nan")},
-        {"komi": 1e9},
-        {"handicap": 1},
-        {"handicap": 99},
-        {"rules": "chess"},
-    ],
-)
-def test_settings_that_cannot_be_played_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(TengenError):
-        GameSession(GameSettings(**{"size": 9, **wrong}))
-
-
-def test_marks_of_a_record_are_drawn() -> None:
-    root = b"TR[aa]SQ[ba]CR[ca]MA[da]LB[ea:A][fa:<b>long text]LN[aa:ii]AR[ii:aa][xx:aa]DD[hh:ii]TB[ga]TW[ha]"
-    data = b"(;SZ[9]%b;B[ee];W[cc]DD[])" % root
-    session, _ = open_record(data)
-    view = session.view()
-    assert view.marks == ((0, "triangle"), (1, "square"), (2, "circle"), (3, "cross"))
-    assert view.labels == ((4, "A"), (5, "<b>long text")) and view.lines == ((0, 80, False), (80, 0, True))
-    assert view.dimmed == (70, 71, 79, 80) and view.next == 40 and view.territory == "......bw." + 72 * "."
-    session.seek(1)
-    assert session.view().dimmed == view.dimmed and session.view().marks == () and not session.view().territory
-    session.seek(2)
-    assert session.view().dimmed == () and session.view().next == -1
-    assert sorted(session.to_sgf().replace(b"\n", b"")) == sorted(data)
-
-
-def test_what_nobody_changed_is_saved_as_it_was() -> None:
-    data = "(;FF[4]KM[375]PB[古力]RE[黑中盘胜]SZ[9];B[aa](;C[x]W[bb])(;W[aa];B[cc]))\n".encode("gb18030")
-    session, problems = open_record(data)
-    assert len(problems) == 1 and session.settings.komi == 7.5 and session.result == "B+R"
-    session.seek(2)
-    session.node.comment = session.node.comment  # the page sends it back
-    assert session.to_sgf() == data, "the illegal variation too"
-
-
-def test_a_comment_without_a_move_has_its_own_place() -> None:
-    session, problems = open_record(b"(;SZ[9];B[aa];C[note];W[bb])")
-    session.seek(2)
-    assert problems == [] and session.node.comment == "note" and session.game.moves == [(0, 0)]
-    session.seek(9)
-    assert (session.place, session.node.move_number) == (3, 2)
-
-
-@pytest.mark.parametrize(
-    ("record", "branches"), [(b"(;W[])(;W[cc])", (20,)), (b";W[cc]", ()), (b"(;W[dd])(;W[cc])", (30, 20))]
-)
-def test_a_variation_that_begins_with_a_pass_is_no_point_of_the_board(record: bytes, branches: tuple[int, ...]) -> None:
-    session, _ = open_record(b"(;SZ[9];B[ee]" + record + b")")
-    session.seek(1)
-    assert session.view().branches == branches
-
-
-def test_drawing_keeps_every_node_apart_and_parents_first() -> None:
-    session, _ = open_record(b"(;SZ[9];B[aa](;W[bb];C[n];B[cc];W[dd])(;W[ee];B[ff])(;W[gg]))")
-    session.seek(0)
-    session.play(80)
-    cells = tree_layout(session.tree)
-    assert len({(column, row) for _, column, row, *_ in cells}) == len(session.tree) == len(cells) == 10
-    for index, (_, column, row, kind, parent, _, grade) in enumerate(cells):
-        assert grade == -1
-        if kind != "root":
-            assert parent < index and cells[parent][1] == column - 1 and cells[parent][2] <= row
-    assert [cell[1:4] + cell[5:6] for cell in cells if cell[2] == 0] == [
-        (0, 0, "root", 0),
-        (1, 0, "black", 1),
-        (2, 0, "white", 2),
-        (3, 0, "note", 2),
-        (4, 0, "black", 3),
-        (5, 0, "white", 4),
-    ]
-
-
-def test_a_very_long_line_needs_no_deep_recursion() -> None:
-    session, _ = open_record(b"(;SZ[19]" + b";B[];W[]" * 2500 + b")")
-    assert len(tree_layout(session.tree)) == 5001
-
-
-@pytest.mark.parametrize("shape", ["a branch at each node", "all branches at the root"])
-def test_a_tree_of_many_variations_is_laid_out_in_a_moment(shape: str) -> None:
-    tree = GameTree(9, {"SZ": [b"9"]})
-    node = tree.root
-    for _ in range(9_950):
-        tree.add_node(node, {})
-        following = tree.add_node(node, {})
-        node = following if shape == "a branch at each node" else node
-    before = time.process_time()
-    cells = tree_layout(tree)
-    assert time.process_time() - before < 2, "a search row by row takes 5 s and more"
-    assert len({cell[1:3] for cell in cells}) == len(cells) == 19_901
-
-
-def test_a_variation_takes_the_first_row_that_is_free_from_its_own_column_on() -> None:
-    """Compared with a search row by row."""
-    choice = random.Random(1)
-    for _ in range(100):
-        tree = GameTree(9, {"SZ": [b"9"]})
-        nodes = [tree.root]
-        for _ in range(choice.randrange(80)):
-            nodes.append(tree.add_node(choice.choice(nodes[-choice.choice((1, 80)) :]), {}))
-        last = [-1] * 100
-        cells = tree_layout(tree)
-        for (_, column, row, _, parent, *_), node in zip(cells, tree.walk(), strict=True):
-            free = cells[parent][2] if parent >= 0 else 0
-            if node.parent is not None and node.parent.children[0] is not node:
-                free = next(k for k in range(free + 1, 100) if last[k] < column - 1)
-            assert row == free
-            last[row] = max(last[row], column)
-
-
-def test_byo_yomi_runs_period_by_period_and_is_made_whole_by_a_move() -> None:
-    clock = GameClock(TimeControl.byoyomi(60, 30, 3))
-    clock.start(0, 0.0)
-    assert not clock.flagged(0, 45.0) and clock.text(0) == "0:15"
-    assert not clock.flagged(0, 70.0) and clock.text(0) == "0:20 (3)"
-    assert not clock.flagged(0, 125.0) and clock.text(0) == "0:25 (1)"
-    clock.moved(0, 125.0)
-    assert clock.text(0) == "0:30 (1)"
-    clock.start(0, 200.0)
-    assert not clock.flagged(0, 225.5) and clock.text(0) == "4.5 (1)"
-    assert clock.flagged(0, 230.0)
-    assert clock.text(1) == "1:00"
-
-
-def test_fischer_adds_after_each_move() -> None:
-    clock = GameClock(TimeControl.fischer(20, 10))
-    clock.start(1, 5.0)
-    clock.moved(1, 12.0)
-    assert clock.text(1) == "0:23"
-    clock.start(1, 12.0)
-    assert not clock.flagged(1, 34.9)
-    assert clock.flagged(1, 35.1)
 
 
 def timed(control: TimeControl, *seconds: float) -> tuple[GameSession, GameClock]:
@@ -692,15 +530,6 @@ def test_the_engines_clock_gains_nothing_by_a_take_back() -> None:
     assert clock.text(WHITE) == "3:00"
 
 
-def test_only_one_clock_runs() -> None:
-    clock = GameClock(TimeControl.absolute(100))
-    clock.start(0, 0.0)
-    clock.start(1, 10.0)
-    clock.stop(30.0)
-    assert (clock.seconds(0), clock.seconds(1)) == (90.0, 80.0)
-    assert not clock.flagged(0, 500.0)
-
-
 def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
     """From the position before each, where the better move can be seen; one that was removed is left out."""
     session, _ = open_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd];B[ee])")
@@ -722,20 +551,3 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
     assert session.place == 2
     session.tree.remove(line[5])
     assert [move.number for move in session.mistakes()] == [2, 3]
-
-
-@pytest.mark.parametrize(
-    ("record", "times"),
-    [
-        ("TM[600];B[aa]BL[590];W[bb]WL[600.5];B[cc]BL[588.5];W[dd]", [(1, 0, 10.0), (3, 0, 1.5)]),
-        ("TM[60]OT[10 fischer];B[aa]BL[65];W[bb]WL[70];B[cc]BL[45]", [(1, 0, 5.0), (2, 1, 0.0), (3, 0, 30.0)]),
-        ("TM[60]OT[3x10 byo-yomi];B[aa]BL[5];W[bb]WL[50];B[cc]BL[10]OB[3];W[dd]WL[20];B[ee]BL[10]OB[2]",
-         [(1, 0, 55.0), (2, 1, 10.0), (4, 1, 30.0)]),
-        ("TM[x];B[aa]BL[inf];W[bb]WL[-3];B[cc]BL[];W[dd]WL[9]", []),
-        (";B[aa];W[bb]", []),
-    ],
-)  # fmt: skip
-def test_the_time_of_a_move_is_what_the_record_has_less(record: str, times: list[tuple[int, int, float]]) -> None:
-    session, _ = open_record(f"(;SZ[9]{record})".encode())
-    session.step(9)
-    assert session.line_times() == times

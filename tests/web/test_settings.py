@@ -1,0 +1,28 @@
+"""The settings of a game on the page: which cannot be played."""
+
+from __future__ import annotations
+
+import pytest
+
+from tengen.coords import MAX_SIZE
+from tengen.errors import TengenError
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"size": 1},
+        {"size": MAX_SIZE + 1},
+        {"komi": 7.3},
+        {"komi": float("nan")},
+        {"komi": 1e9},
+        {"handicap": 1},
+        {"handicap": 99},
+        {"rules": "chess"},
+    ],
+)
+def test_settings_that_cannot_be_played_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(TengenError):
+        GameSession(GameSettings(**{"size": 9, **wrong}))
