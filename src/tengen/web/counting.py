@@ -60,6 +60,11 @@ def score_result(score: float) -> str:
     return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
 
+def lost_result(loser: int, how: str) -> str:
+    """The result of a game that a color lost, as SGF writes it: `how` is R, by resignation, or T, on time."""
+    return f"{'WB'[loser]}+{how}"
+
+
 def in_words(result: str) -> str:
     """A result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
     if result in ("0", "Draw", "draw"):

@@ -19,7 +19,7 @@ from tengen.web.analysis import AnalysisPanel
 from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
-from tengen.web.counting import in_words, sentence
+from tengen.web.counting import in_words, lost_result, sentence
 from tengen.web.dialog import ask
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
@@ -441,7 +441,7 @@ class Page:
 
     async def _resign_game(self) -> None:
         session = self.session
-        note = in_words(f"{'WB'[session.settings.human]}+R")
+        note = in_words(lost_result(session.settings.human, "R"))
         choices = {"stay": _("Go on playing"), "resign": _("Resign")}
         answer = await ask(_("Resign this game?"), note, choices, "ask-resign")
         if answer == "resign" and self.session is session:

@@ -16,7 +16,7 @@ from tengen.review.game import GameReview, ReviewedMove, analysis_of
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used
-from tengen.web.counting import check_point, color_names, explain, group_of, in_words, score_result
+from tengen.web.counting import check_point, color_names, explain, group_of, in_words, lost_result, score_result
 from tengen.web.language import _
 from tengen.web.players import Player
 from tengen.web.settings import GameSettings, Mode
@@ -370,27 +370,47 @@ class GameSession:
         if color is None:
             color = self.settings.human if self.mode is Mode.PLAY else self.game.to_play
         self._show(self.tip)
-        self.settle(f"{'WB'[color]}+R")
+        self.settle(lost_result(color, "R"))
 
     def take_back(self) -> bool:
         """Take back the last move, against the engine with its answer. False where there is no move to take back.
 
-        The clocks take back what the moves have given, not the time that was used.
-        Moves of a record stay: there it goes back alone. A loss on time, or a person's resignation, is taken back
-        alone too. After a resignation of the engine the person's last move goes, since the engine would resign again.
+        The clocks take back what the moves have given, not the time that was used. Moves of a record stay: the position
+        before is shown. A loss on time, or a person's resignation, is taken back alone. After a resignation of the
+        engine the person's last move goes too, since the engine would resign again.
         """
         ended = self._shows_end and self.ended_here
         if ended and (self._resigned_by_person or self.result.endswith("+T")):
             self._reopen()
             return True
-        target, edited = self.node.parent, self.edited_from is self.tip
-        if (self.settings.mode if ended else self.mode) is Mode.PLAY:
-            while target is not None and self._turn_at(target) != self.settings.human:
-                target = target.parent
+        target = self._before_last_move(self.settings.mode if ended else self.mode)
         if target is None:
             return False
+        edited = self.edited_from is self.tip
         if ended:
             self._reopen()
+        self._remove_moves(target)
+        self._show(target)
+        # The game goes on here, also where an earlier one has ended.
+        if self.live or self.tip not in self.tree:
+            self._set_tip()
+        if self.live and self.ended_at is self.node:
+            self.ended_at = None
+        if edited:
+            self.edited_from = self.tip
+        return True
+
+    def _before_last_move(self, mode: Mode) -> GameNode | None:
+        """Where a take back leads: one move back, against the engine to the person's turn; None where there is none."""
+        target = self.node.parent
+        if mode is Mode.PLAY:
+            while target is not None and self._turn_at(target) != self.settings.human:
+                target = target.parent
+        return target
+
+    def _remove_moves(self, target: GameNode) -> None:
+        """Remove the moves from the shown position back to `target`, up to the first that stays, with what they gave
+        the clocks."""
         leaving = self.node
         while leaving.parent is not None and leaving is not target and self.may_remove(leaving):
             above = leaving.parent
@@ -399,14 +419,6 @@ class GameSession:
                 self.clock.take_back(leaving.color, before, self.spent[leaving.id])
             self.tree.remove(leaving)
             leaving = above
-        self._show(target)
-        if self.live or self.tip not in self.tree:
-            self._set_tip()
-        if self.live and self.ended_at is self.node:  # it goes on where an earlier one has ended
-            self.ended_at = None
-        if edited:
-            self.edited_from = self.tip
-        return True
 
     def may_remove(self, node: GameNode) -> bool:
         """Whether taking back the move of a node removes it: it was played here, nothing follows, and no result was
@@ -427,9 +439,8 @@ class GameSession:
         self.clock.start(self._tip_turn, now)
         if self.clock.flagged(self._tip_turn, now):
             self.clock.stop(now)
-            color = self._tip_turn
             self._show(self.tip)
-            self.settle(f"{'WB'[color]}+T")
+            self.settle(lost_result(self._tip_turn, "T"))
             return True
         return False
 
@@ -583,7 +594,7 @@ class GameSession:
 
     @property
     def _resigned_by_person(self) -> bool:
-        return self.settings.mode is Mode.PLAY and self.result == f"{'WB'[self.settings.human]}+R"
+        return self.settings.mode is Mode.PLAY and self.result == lost_result(self.settings.human, "R")
 
     def _turn_at(self, node: GameNode) -> int:
         return self.tree.position(node).to_play
