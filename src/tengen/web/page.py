@@ -165,13 +165,7 @@ class Page:
 
     def _build(self, settings: GameSettings, library: GameLibrary | None) -> None:
         self._dark = ui.dark_mode(None)
-        self._new_game = NewGameDialog(settings, self._engines, self._opponents, self._start)
-        self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
-        self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
-        self._game_info = GameInfoDialog(self._describe)
-        self._open = OpenDialog(self._files.open, self._files.open_kept, library)
-        self._shortcuts = ShortcutsDialog()
-        self._preferences_dialog = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
+        self._build_dialogs(settings, library)
         self._build_top()
         with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
@@ -182,61 +176,21 @@ class Page:
                     self._notices = ui.element("div").props("role=status data-testid=notice")
                 self._navigation = Navigation(self._navigate)
             with ui.element("div").classes("tg-side"):
-                self._tools = EditPanel(
-                    {
-                        "turn": lambda: self._edited(Editor.swap_turn),
-                        "promote": lambda: self._edited(Editor.promote),
-                        "remove": lambda: self._edited(Editor.remove),
-                        "undo": lambda: self._edited(Editor.undo),
-                        "redo": lambda: self._edited(Editor.redo),
-                    }
-                )
-                self._offer = UnfinishedCard(self._files.open_kept)
-                self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
-                self._teaching = TeachingPanel(
-                    self._controller,
-                    self._thread,
-                    self._board,
-                    self._taught,
-                    self._draw_line,
-                    self._take_back,
-                    self._notify,
-                )
-                self._status = StatusPanel(
-                    {
-                        "pass": self._pass_turn,
-                        "take-back": self._take_back,
-                        "resign": self._resign_game,
-                        "pause": self._toggle_pause,
-                        "one-move": self._controller.play_one,
-                        "cancel-start": self._controller.cancel_starts,
-                        "accept": self._accept_count,
-                        "review": self._review_game,
-                        "rematch": self._rematch,
-                        "save": self._files.save,
-                        "analyze": self._analyze_game,
-                        "play-on": self._ask_play_on,
-                        "return": lambda: self._go(self.session.tip.id),
-                        "games": self._files.choose,
-                    }
-                )
+                self._build_side()
             with ui.element("div").classes("tg-lower"):
-                self._analysis = AnalysisPanel(
-                    self._switch_analysis,
-                    lambda: self._analysis_dialog.open(self._controller.analysis, self.session.settings.size),
-                    self._poll,
-                    self._review_game,
-                    self._draw_line,
-                    self._choose_move,
-                    lambda place: self._navigate(lambda session: session.seek(place)),
-                    self._board.reveal,
-                )
-                self._teaching.build()
-                self._review = ReviewPanel(self._go)
-                self._history = HistoryPanel(self._go, self._commented, self._toggle_edit, self._actions["info"])
+                self._build_lower()
         keyboard = ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         keyboard.on("key", js_handler=KEEPS_STILL)
         ui.timer(POLL_SECONDS, self._poll)
+
+    def _build_dialogs(self, settings: GameSettings, library: GameLibrary | None) -> None:
+        self._new_game = NewGameDialog(settings, self._engines, self._opponents, self._start)
+        self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
+        self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
+        self._game_info = GameInfoDialog(self._describe)
+        self._open = OpenDialog(self._files.open, self._files.open_kept, library)
+        self._shortcuts = ShortcutsDialog()
+        self._preferences_dialog = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
 
     def _build_top(self) -> None:
         with ui.element("header").classes("tg-top"):
@@ -251,6 +205,63 @@ class Page:
             button("", "grid_on", self._toggle_coordinates, "coordinates", _("Coordinates"))
             button("", "dark_mode", self._toggle_dark, "dark", _("Light or dark"))
             button("", "settings", self._preferences_dialog.open, "preferences", _("Preferences"))
+
+    def _build_side(self) -> None:
+        """Beside the board: what may be done now."""
+        self._tools = EditPanel(
+            {
+                "turn": lambda: self._edited(Editor.swap_turn),
+                "promote": lambda: self._edited(Editor.promote),
+                "remove": lambda: self._edited(Editor.remove),
+                "undo": lambda: self._edited(Editor.undo),
+                "redo": lambda: self._edited(Editor.redo),
+            }
+        )
+        self._offer = UnfinishedCard(self._files.open_kept)
+        self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
+        self._teaching = TeachingPanel(
+            self._controller,
+            self._thread,
+            self._board,
+            self._taught,
+            self._draw_line,
+            self._take_back,
+            self._notify,
+        )
+        self._status = StatusPanel(
+            {
+                "pass": self._pass_turn,
+                "take-back": self._take_back,
+                "resign": self._resign_game,
+                "pause": self._toggle_pause,
+                "one-move": self._controller.play_one,
+                "cancel-start": self._controller.cancel_starts,
+                "accept": self._accept_count,
+                "review": self._review_game,
+                "rematch": self._rematch,
+                "save": self._files.save,
+                "analyze": self._analyze_game,
+                "play-on": self._ask_play_on,
+                "return": lambda: self._go(self.session.tip.id),
+                "games": self._files.choose,
+            }
+        )
+
+    def _build_lower(self) -> None:
+        """Below the board: the analysis, the review, the moves and comments."""
+        self._analysis = AnalysisPanel(
+            self._switch_analysis,
+            lambda: self._analysis_dialog.open(self._controller.analysis, self.session.settings.size),
+            self._poll,
+            self._review_game,
+            self._draw_line,
+            self._choose_move,
+            lambda place: self._navigate(lambda session: session.seek(place)),
+            self._board.reveal,
+        )
+        self._teaching.build()
+        self._review = ReviewPanel(self._go)
+        self._history = HistoryPanel(self._go, self._commented, self._toggle_edit, self._actions["info"])
 
     # Drawing
 
