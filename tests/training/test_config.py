@@ -9,7 +9,8 @@ from tengen.errors import RecipeError
 from tengen.recipes import load_recipe
 from tengen.reinforce.config import PolicyGradientConfig, UpdateConfig
 from tengen.selfplay.config import LearnConfig, SelfPlayConfig
-from tengen.training.config import RunConfig, Strict, TrainerConfig
+from tengen.training.config import RunConfig, TrainerConfig
+from tengen.training.recipe import Strict
 
 
 @pytest.mark.parametrize("model", [LearnConfig, UpdateConfig])

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tengen.errors import RecipeError, refused_value, unknown_name
-from tengen.training.config import RunConfig, changed
+from tengen.training.config import RunConfig
+from tengen.training.recipe import changed
 
 if TYPE_CHECKING:
     from tengen.networks import NetConfig

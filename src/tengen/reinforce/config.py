@@ -6,18 +6,8 @@ from typing import ClassVar, Literal
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.match.settings import MAX_GAMES
-from tengen.training.config import (
-    MAX_BATCH,
-    MAX_COUNT,
-    AreaRules,
-    OptimizerConfig,
-    Positive,
-    Recipe,
-    ScheduleConfig,
-    Strict,
-    TrainerConfig,
-    key,
-)
+from tengen.training.config import OptimizerConfig, ScheduleConfig, TrainerConfig
+from tengen.training.recipe import MAX_BATCH, MAX_COUNT, AreaRules, Positive, Recipe, Strict, key
 
 
 class GameConfig(Strict):

@@ -20,7 +20,7 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.learn import Learner, Learnt
 from tengen.selfplay.transport import FolderTransport
-from tengen.training.config import PlaceConfig
+from tengen.training.recipe import PlaceConfig
 
 LearntFiles: TypeAlias = tuple[Learnt, bytes, bytes]
 """What was learnt in a cycle, the candidate's network file, and the checkpoint after it."""

@@ -9,7 +9,8 @@ from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.match.settings import MAX_GAMES
-from tengen.training.config import (
+from tengen.training.config import ScheduleConfig, TrainerConfig
+from tengen.training.recipe import (
     MAX_BATCH,
     MAX_COUNT,
     MAX_THREADS,
@@ -19,9 +20,7 @@ from tengen.training.config import (
     PlaceConfig,
     Positive,
     Recipe,
-    ScheduleConfig,
     Strict,
-    TrainerConfig,
     changed,
     key,
 )

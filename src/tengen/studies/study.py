@@ -13,7 +13,8 @@ from pydantic import BaseModel, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, network_fields, read_recipe, recipe_kind, settled
-from tengen.training.config import FileName, LinearRun, RunConfig, Strict, key
+from tengen.training.config import LinearRun, RunConfig
+from tengen.training.recipe import FileName, Strict, key
 
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "iterations", "cycles")

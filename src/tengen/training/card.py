@@ -19,8 +19,8 @@ from tengen.data.format import games_digest, read_manifest
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
 from tengen.machine import library_versions, processor_name, source_commit
-from tengen.training.config import CardFacts
 from tengen.training.metrics import Estimate, PredictionResults
+from tengen.training.recipe import CardFacts
 
 _logger = logging.getLogger(__name__)
 _LIBRARIES = ("numpy", "torch", "onnx", "openvino", "pyarrow")

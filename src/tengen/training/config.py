@@ -1,79 +1,31 @@
 """The configurations of training: what a recipe says, checked and frozen. Needs no PyTorch."""
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from tengen.disk import file_name
-from tengen.rules import Rules
+from tengen.training.recipe import (
+    MAX_BATCH,
+    MAX_COUNT,
+    MAX_THREADS,
+    CardFacts,
+    Fraction,
+    NonNegative,
+    PlaceConfig,
+    Positive,
+    Recipe,
+    Strict,
+    key,
+)
 
-FileName = Annotated[str, AfterValidator(file_name)]
 DEFAULT_FRACTION = 0.02
 """Share of the games that validate unless a recipe says otherwise."""
-MAX_BATCH = 1 << 16
-"""Positions of a batch: what a batch of 19x19 takes in memory grows to gigabytes."""
-MAX_THREADS = 1024
-MAX_COUNT = 1_000_000_000
-"""Steps, games and cycles of a run: more than any run can have, and small enough for every sum."""
 _VALIDATE_EVERY = 1000  # steps, unless epochs are given
 
-Positive = Annotated[float, Field(gt=0, le=1e30)]  # float32 has to hold it
-NonNegative = Annotated[float, Field(ge=0)]
-Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["auto", "bf16", "f32"]
 Device = Literal["auto", "cpu", "cuda"]
 ValueLoss = Literal["auto", "mse", "bce"]
-
-
-def _area_rules(text: str) -> str:
-    if Rules.parse(text).scoring == "territory":
-        raise ValueError(
-            f"under {text} rules players agree on the dead stones after their passes, which no game of a network with "
-            "itself does; choose area rules such as chinese, tromp-taylor or aga"
-        )
-    return text
-
-
-AreaRules = Annotated[str, AfterValidator(_area_rules)]
-"""A rule set that a network can learn from games with itself."""
-
-
-class Strict(BaseModel):
-    """A frozen model that refuses unknown keys. `key` documents a field for the reference of recipe keys.
-
-    Keys that a group lacks have the defaults of its place, which may differ from those of its class.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _complete_groups(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        groups = {
-            name: field.default.model_dump(include=field.default.model_fields_set) | given[name]
-            for name, field in cls.model_fields.items()
-            if isinstance(field.default, Strict) and isinstance(given.get(name), dict)
-        }
-        return given | groups
-
-
-def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with the changes applied, nested mappings recursively."""
-    inner = {
-        name: changed(settings[name], value)
-        for name, value in changes.items()
-        if isinstance(value, Mapping) and isinstance(settings.get(name), Mapping)
-    }
-    return {**settings, **changes, **inner}
-
-
-def key(default: Any, meaning: str, **limits: Any) -> Any:
-    """A field with its meaning, as the reference of recipe keys prints it; `limits` as of pydantic's Field."""
-    return Field(default, description=meaning, **limits)
 
 
 class OptimizerConfig(Strict):
@@ -375,33 +327,6 @@ class DataConfig(RecordsConfig):
                         f"{name} does not go with labels of a teacher: 'tengen label' chooses the positions"
                     )
         return self
-
-
-class CardFacts(Strict):
-    """Entries of the network's card that the run does not know itself."""
-
-    data: str = key("", "description of the games; the name of the store unless given")
-    rules: str = key("", "description of the rule sets of the games")
-    licence: str = key("MIT", "licence of the network")
-    board_sizes: list[int] = key([], "board sizes that the network knows; those of the games unless given")
-    search: dict[str, Any] = key({}, "search settings that suit the network better than the defaults")
-
-
-class Recipe(Strict):
-    """What recipes of every kind say about themselves. Each kind adds `kind`."""
-
-    name: FileName = key(..., "name of the run and its result, no path; the file's name unless given")
-    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
-    description: str = key("", "text for people")
-    paper: str | None = key(None, "the publication whose system the recipe follows")
-    hours: float | None = key(None, "hours that the run takes on two cores, about", gt=0)
-
-
-class PlaceConfig(Strict):
-    """What training takes of a machine of a Ray cluster."""
-
-    cpus: float = key(1, "cores; PyTorch uses as many threads unless `threads` says otherwise", gt=0)
-    gpus: float = key(0, "GPUs, or a share of one", ge=0)
 
 
 class RunConfig(Recipe):

@@ -37,8 +37,9 @@ from tengen.training.card import (
     provenance,
     warn_of_learnt_games,
 )
-from tengen.training.config import CardFacts, LinearRun
+from tengen.training.config import LinearRun
 from tengen.training.metrics import PredictionResults
+from tengen.training.recipe import CardFacts
 
 _LAST_RATE = 0.02  # the share of the rate that is left at the end
 _KEPT = 2  # checkpoints
