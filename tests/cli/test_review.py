@@ -1,0 +1,164 @@
+"""The command that reviews games: its files, their names, and games that cannot be reviewed."""
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+from review.reviewed_game import RECORD
+
+from tengen.cli.app import main
+
+
+def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    (games / "one.sgf").write_bytes(RECORD + RECORD)
+    (games / "two.sgf").write_bytes(b"(;SZ[7]HA[5];W[dd])")
+    command = ["review", str(games), "--visits", "4", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    assert main(command) == 2
+    told = capsys.readouterr()
+    assert "two: " in told.err and "1 of 3 games could not be reviewed" in told.err
+    names = {f"{name}-review.{form}" for name in ("one", "one-2") for form in ("sgf", "html", "json")}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    page = (tmp_path / "out" / "one-review.html").read_text()
+    assert "Ann" in page and not any(word in page for word in ("<script", " src=", ' href="http', "@import"))
+    assert json.loads((tmp_path / "out" / "one-review.json").read_text())["moves"][2]["number"] == 3
+    stamp = (tmp_path / "out" / "one-review.sgf").stat().st_mtime_ns
+    assert main(command[:-1]) == 2 and "one: reviewed already" in capsys.readouterr().out
+    assert (tmp_path / "out" / "one-review.sgf").stat().st_mtime_ns == stamp
+    assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
+
+
+def test_a_full_disk_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_space(path: Path) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded", str(path))
+
+    monkeypatch.setattr("tengen.cli.review.write_whole", no_space)
+    (tmp_path / "two.sgf").write_bytes(RECORD + RECORD)
+    command = [
+        "review",
+        str(tmp_path / "two.sgf"),
+        "--visits",
+        "2",
+        "--net",
+        "zero-7x7",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main(command) == 2
+    assert capsys.readouterr().err.count("the disk is full") == 1
+
+
+def test_names_of_players_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7]PB[a [/b\\] c]PW[[i\\]];B[dd];W[cc])")
+    command = ["review", str(tmp_path / "a.sgf"), "--visits", "2", "--net", "zero-7x7", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert "a [/b] c" in told and "[i]" in told
+
+
+def test_every_game_has_a_review_of_its_own(tmp_path: Path) -> None:
+    """Also where the name that is made for one game is that of another; the names do not depend on what is there."""
+    for place, games in {"x/a": 1, "y/a": 2, "z/a-2": 1, "z/a-2-2": 1}.items():
+        path = tmp_path / f"{place}.sgf"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"".join(b"(;SZ[7]PB[%s %d];B[dd])" % (place.encode(), number) for number in range(games)))
+    paths = [str(tmp_path / folder) for folder in "xyz"]
+    command = ["review", *paths, "--visits", "2", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    for _ in range(2):
+        assert main([*command, "--format", "json"]) == 0
+        found = [json.loads(path.read_text())["black"] for path in (tmp_path / "out").iterdir()]
+        assert sorted(found) == ["x/a 0", "y/a 0", "y/a 1", "z/a-2 0", "z/a-2-2 0"]
+
+
+def test_a_hash_in_the_name_of_a_file_or_folder_is_no_number_of_a_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "x#"
+    folder.mkdir()
+    (folder / "a#7.sgf").write_bytes(b"(;SZ[7];B[dd])(;SZ[7];B[ee])")
+    (folder / "b#7.sgf").write_bytes(b"no game")
+    command = ["review", str(tmp_path), "--visits", "2", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    assert main([*command, "--format", "json"]) == 2
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a-7-2-review.json", "a-7-review.json"]
+    assert "b-7: no game tree" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["json", "html", "sgf"])
+def test_a_review_is_left_out_only_where_record_and_settings_are_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    record, out = tmp_path / "a.sgf", tmp_path / "out"
+    command = ["review", str(record), "--net", "zero-7x7", "--out", str(out), "--quiet", "--format", form]
+    names = []
+    for player, visits in (("Ann", 2), ("Bo", 2), ("Bo", 3), ("Bo", 2), ("Ann", 2)):
+        record.write_text(f"(;SZ[7]PB[{player}];B[dd])")
+        assert main([*command, "--visits", str(visits)]) == 0
+        names.append(capsys.readouterr().out.replace(f"{out}/", "").strip())
+    made = [f"{name}: {name}-review.{form}" for name in ("a", "a-2", "a-3")]
+    assert names == [*made, "a-2: reviewed already", "a: reviewed already"]
+    assert all(player in (out / f"{name}-review.{form}").read_text() for name, player in (("a", "Ann"), ("a-2", "Bo")))
+    # Another format of one of them, and all of them for a new game, which has the name of none.
+    assert main([*command[:-1], "json,html,sgf", "--visits", "2"]) == 0
+    assert capsys.readouterr().out.count("a-review.") == 3
+    record.write_text("(;SZ[7]PB[Cyd];B[dd])")
+    assert main([*command[:-1], "json,html,sgf", "--visits", "2"]) == 0
+    assert capsys.readouterr().out.count("a-4-review.") == 3
+
+
+def test_reviews_in_a_folder_are_no_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each run reviewed the reviews of the last one, where they lie in the same folder."""
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7];B[dd])")
+    out = tmp_path / "reviews"
+    command = ["--net", "zero-7x7", "--visits", "2", "--out", str(out), "--quiet"]
+    for _ in range(2):
+        assert main(["review", str(tmp_path), *command]) == 0
+    assert len(list(out.iterdir())) == 3
+    assert main(["review", str(out / "a-review.sgf"), *command]) == 0, "it is named"
+    assert len(list(out.iterdir())) == 6
+
+
+def test_a_game_whose_review_cannot_be_written_does_not_end_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "\u56f2" * 80  # 240 bytes
+    for name in ("a", long, "z"):
+        (tmp_path / f"{name}.sgf").write_bytes(b"(;SZ[7]PB[%s];B[dd])" % name.encode()[:1])
+    (tmp_path / "out" / "a-review.json").mkdir(parents=True)
+    command = ["review", str(tmp_path), "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--visits", "2"]
+    assert main([*command, "--quiet", "--format", "json", "--force"]) == 2
+    told = capsys.readouterr()
+    assert "a: " in told.err and "1 of 3 games could not be reviewed" in told.err
+    assert (tmp_path / "out" / f"{long[:66]}-review.json").exists() and "z: " in told.out
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "moves"),
+    [
+        (b";B[cc];W[dd];B[zz];W[ee]", "a point off the board", 2),
+        (b";B[cc];W[dd];B[dd];W[ee]", "occupied", 2),
+        (b";B[cc];AW[ee];W[dd]", "stones are set up after move 1", 2),
+        (b";B[cc];W[dd];B[ee]C[x", "the text breaks off", 3),
+        (b"RU[Lasker-Maas];B[cc];W[dd]", "Lasker-Maas", 2),
+        (b"HA[4];W[dd];B[dc]", "", 2),
+        (b"HA[5];W[cc];B[dd]", "handicap stones not given: HA[5]", None),
+    ],
+)
+def test_problems_of_a_record_are_said_and_a_game_of_unknown_handicap_is_refused(
+    text: bytes, problem: str, moves: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    komi = b"" if b"RU" in text else b"KM[0.5]"  # of unknown rules no usual komi is known either
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7]" + komi + text + (b"" if b"C[x" in text else b")"))
+    command = ["review", str(tmp_path / "a.sgf"), "--visits", "2", "--net", "zero-7x7", "--quiet"]
+    assert main([*command, "--out", str(tmp_path)]) == (2 if moves is None else 0)
+    assert problem in capsys.readouterr().err
+    if moves is None:
+        assert not (tmp_path / "a-review.json").exists()
+        return
+    found = json.loads((tmp_path / "a-review.json").read_text())
+    assert len(found["moves"]) == moves and len(found["problems"]) == bool(problem)
+    assert all(problem in one for one in found["problems"])
+    assert problem in (tmp_path / "a-review.html").read_text()
