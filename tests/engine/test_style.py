@@ -1,4 +1,4 @@
-"""Variety of play: the rule of the mobile networks' tournament."""
+"""Variety of play, such as by the rule of the mobile networks' tournament, and when games are given up."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tengen.engine import Candidate, SearchResult
-from tengen.engine.style import Style, second_best, varied_move
+from tengen.engine.style import ResignJudge, Style, second_best, varied_move
 from tengen.errors import RecipeError
+from tengen.game import BLACK, WHITE
 
 
 def result(*visits: int, move: int = 0) -> SearchResult:
@@ -49,7 +50,59 @@ def test_without_a_halflife_the_temperature_changes_once() -> None:
     assert Style().temperature_at(0, 19) == 0
 
 
-@pytest.mark.parametrize("wrong", [{"late_temperature": -0.1}, {"halflife": 0.0}])
-def test_an_impossible_temperature_is_refused(wrong: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"temperature": -1}, {"late_temperature": -0.1}, {"halflife": 0.0}, {"policy_temperature": 0}),
+        *({"resign_threshold": 0.6}, {"resign_moves": 0}),
+    ],
+)
+def test_an_impossible_style_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(RecipeError, match=next(iter(wrong))):
-        Style(**wrong)
+        Style(**wrong)  # type: ignore[arg-type]
+
+
+# When games are given up.
+
+QUICK = Style(resign_moves=2)
+
+
+def verdicts(
+    winrates: list[float], color: int = BLACK, start: int = 100, handicap: int = 0, **style: float
+) -> list[bool]:
+    judge, manners = ResignJudge(), Style(**style)  # type: ignore[arg-type]
+    return [judge.judge(manners, color, start + 2 * n, w, 19, handicap) for n, w in enumerate(winrates)]
+
+
+def test_several_hopeless_moves_in_a_row_are_needed() -> None:
+    assert verdicts([0.01] * 5) == [False, False, False, True, True]
+    assert verdicts([0.01, 0.01, 0.5, 0.01, 0.01, 0.01, 0.01]) == [False] * 6 + [True]
+
+
+def test_a_move_that_was_not_looked_at_breaks_the_row() -> None:
+    judge = ResignJudge()
+    assert [judge.judge(QUICK, BLACK, n, 0.01, 19) for n in (100, 104, 106)] == [False, False, True]
+
+
+def test_the_same_move_looked_at_again_is_no_new_move() -> None:
+    judge = ResignJudge()
+    assert not any(judge.judge(QUICK, BLACK, 100, 0.01, 19) for _ in range(5))
+
+
+def test_nothing_is_resigned_early() -> None:
+    assert not any(verdicts([0.0] * 30, start=0))
+    assert any(verdicts([0.0] * 40, start=0))
+
+
+def test_white_is_patient_in_a_handicap_game() -> None:
+    assert not any(verdicts([0.01] * 9, WHITE, handicap=5))
+    assert any(verdicts([0.001] * 9, WHITE, handicap=5))
+    assert any(verdicts([0.01] * 9, BLACK, handicap=5))
+
+
+def test_colors_are_judged_apart_and_a_new_game_begins_anew() -> None:
+    judge = ResignJudge()
+    assert not judge.judge(QUICK, BLACK, 100, 0.01, 19) and not judge.judge(QUICK, WHITE, 101, 0.01, 19)
+    assert judge.judge(QUICK, BLACK, 102, 0.01, 19)
+    judge.forget()
+    assert not judge.judge(QUICK, WHITE, 103, 0.01, 19)
