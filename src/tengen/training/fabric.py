@@ -1,4 +1,4 @@
-"""Device, precision and processes of a training run, as Lightning Fabric takes them."""
+"""Device, threads, precision and processes of a training run, as Lightning Fabric takes them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def check_devices(config: TrainerConfig) -> None:
     there, what = (core_count(), "processor cores for a process each") if on_cpu else (gpus, "GPUs")
     if config.devices > max(1, there):
         raise RecipeError(f"devices is {config.devices}, but this machine has {there} {what}")
+
+
+def set_threads(config: TrainerConfig) -> None:
+    """Set the threads of PyTorch; by default the processes on a CPU share its cores."""
+    threads = config.threads
+    if config.devices > 1 and not (config.device != "cpu" and torch.cuda.is_available()):
+        threads = threads or max(1, min(torch.get_num_threads(), core_count() // config.devices))
+    if threads:
+        torch.set_num_threads(threads)
 
 
 def make_fabric(config: TrainerConfig, rank: Rank = ALONE) -> Fabric:

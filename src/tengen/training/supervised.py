@@ -18,7 +18,6 @@ from tengen.data.split import derive
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.machine import core_count
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export, relabel
 from tengen.runs.checkpoints import checkpoints
@@ -49,9 +48,9 @@ from tengen.training.card import (
     warn_of_games_of_start,
     warn_of_learnt_games,
 )
-from tengen.training.config import RunConfig, TrainConfig
+from tengen.training.config import RunConfig
 from tengen.training.export import check_agreement, for_play
-from tengen.training.fabric import check_devices, make_fabric
+from tengen.training.fabric import check_devices, make_fabric, set_threads
 from tengen.training.identity import check_resumes, identity
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import Estimate, agreement, measure
@@ -133,8 +132,8 @@ def train(
     changed since, for fewer steps than it has taken, for boards that the network cannot take, for a card with wrong
     board sizes, for losses of heads that the network lacks and for a start without a matching layer.
     """
-    _set_threads(run.training)
-    # Check everything before the folder is touched.
+    set_threads(run.training)
+    # Check everything before the folder is touched: the recipe and the devices ...
     folder = RunFolder(out, run.kind)
     folder.check_kind()
     origin = origin_of(run, folder, local)
@@ -143,16 +142,14 @@ def train(
     check_losses(network, run.training.losses)
     check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
+    # ... the games to train on and those that validate ...
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
     check_metric(run.training.schedule, _figures(network, samplers.validation))
-    learnt, judged = samplers.train, samplers.validation
-    if run.data.validation_store is not None:
-        warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
-    if origin is not None:
-        warn_of_games_of_start(origin.games, judged.store, judged.game_rows)
+    _warn_of_judged_games(run, samplers, origin)
     sizes = board_sizes(samplers.train.store, samplers.train.game_rows)
     learned = sorted({*sizes, *(origin.sizes_of(network) if origin else [])})
     run = with_facts(run, samplers.train, learned, local)
+    # ... and the network, with the weights of the start in a new run.
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
     make_optimizer(module, run.training.optimizer)
@@ -161,6 +158,7 @@ def train(
         begun = start_from(module, str(local.get(run.start, run.start)))
         scale_down(module, begun.fresh, TensorBatch.of(samplers.train.batch(0)))
     with folder.lead():
+        # Is it the run that the folder holds? Then it goes on from the newest checkpoint.
         checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
         step = saved["step"] if saved else 0
         if saved is not None:
@@ -170,7 +168,7 @@ def train(
         games = _games_learnt(run, samplers.train, origin)
         note_learnt(run, folder, games, origin)
         with ExitStack() as stack:
-            # Make the trainer, or restore it from the newest checkpoint.
+            # Make the trainer, here and in the processes of the other devices.
             followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
             trainer = make_trainer(run, inputs, further, module, followers.leader, local)
             if begun is not None:
@@ -178,12 +176,22 @@ def train(
             if saved is not None:
                 trainer.restore(saved)
             on_start(trainer, begun)
+            # Train, and write the result.
             events = stack.enter_context(folder.log(step if saved else -1, again=("final",)))
             if begun is not None and saved is None:
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
-            return _finish(trainer, run, network, samplers, folder, events, learned, games)
+            return _finish(trainer, run, samplers, folder, events, learned, games)
+
+
+def _warn_of_judged_games(run: RunConfig, samplers: Samplers, origin: Origin | None) -> None:
+    """Warn of games that validate and are trained on, in this run or by its start."""
+    learnt, judged = samplers.train, samplers.validation
+    if run.data.validation_store is not None:
+        warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
+    if origin is not None:
+        warn_of_games_of_start(origin.games, judged.store, judged.game_rows)
 
 
 def _figures(network: NetConfig, validation: Sampler) -> list[str]:
@@ -196,22 +204,13 @@ def _figures(network: NetConfig, validation: Sampler) -> list[str]:
 
 def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[str, Path]) -> None:
     """Train as another rank than 0, from a checkpoint; the first weights are those of rank 0."""
-    _set_threads(run.training)
+    set_threads(run.training)
     samplers = open_samplers(run, rank, local)
     trainer = make_trainer(run, samplers.train.plane_set, rank=rank, local=local)
     if checkpoint is not None:
         trainer.load(checkpoint)
     if trainer.done < 1:
         trainer.fit(BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device))
-
-
-def _set_threads(config: TrainConfig) -> None:
-    """Of PyTorch; by default the processes on a CPU share its cores."""
-    threads = config.threads
-    if config.devices > 1 and not (config.device != "cpu" and torch.cuda.is_available()):
-        threads = threads or max(1, min(torch.get_num_threads(), core_count() // config.devices))
-    if threads:
-        torch.set_num_threads(threads)
 
 
 def _fit(
@@ -250,7 +249,6 @@ def _fit(
 def _finish(
     trainer: Trainer[TensorBatch],
     run: RunConfig,
-    network: NetConfig,
     samplers: Samplers,
     folder: RunFolder,
     events: EventLog,
@@ -261,7 +259,7 @@ def _finish(
 
     `learned` are the board sizes that the network has learned, in this run and before, and `games` the games.
     """
-    path = folder.network(run.name)
+    path, network = folder.network(run.name), parse_config(run.network)
     validation = samplers.validation
     planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
     module = for_play(trainer, learned)
@@ -282,6 +280,7 @@ def _finish(
             provenance=provenance(run.model_dump(mode="json"), run.training.seed, games),
         )
 
+    # The file is evaluated before the figures can be in its card: it is written twice.
     export(module, planes, scalars, path, card({}).metadata())
     check_agreement(module, path, planes, scalars)
     evaluator = OpenVinoEvaluator(path, remember=False)
