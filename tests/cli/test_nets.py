@@ -1,4 +1,4 @@
-"""`tengen nets add` and `tengen nets NAME --raw POSITION`."""
+"""`tengen nets`: the list and the cards, networks that are added and removed, raw outputs of a position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tengen.cli.app import main
-from tengen.evaluators import load_evaluator
+from tengen.evaluators import load_evaluator, network_file
 from tengen.evaluators.network_file import find_network, installed, int8_path, read_card, user_folder
 from tengen.game import Game
 from tengen.networks.export import relabel
@@ -194,3 +194,45 @@ def test_an_altered_network_has_no_card(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "net.onnx").write_bytes(data)
     assert main(["nets", str(tmp_path / "net.onnx")]) == 2
     assert "net.onnx is altered" in capsys.readouterr().err
+
+
+def test_nets_lists_and_shows(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets"]) == 0
+    assert "mine (default)" in capsys.readouterr().out.replace("\n", " ")
+    assert main(["nets", "--json"]) == 0
+    (card,) = json.loads(capsys.readouterr().out)
+    assert card["name"] == "mine" and card["config"]["size"] == "b1c8"
+    assert main(["nets", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "plane set" in shown and "tengen train mine" in shown
+    assert main(["nets", "mine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == card
+
+
+def test_int8_files_are_not_written_among_those_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", "quantize", "zero-7x7"]) == 2
+    assert "zero-7x7 comes with Tengen" in capsys.readouterr().err
+
+
+def test_nets_says_which_network_is_the_default_where(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    network_file.DEFAULT_NAME.write_text("mine\n7 small\n9 mid\n", encoding="utf-8")
+    try:
+        assert main(["nets"]) == 0
+    finally:
+        network_file.DEFAULT_NAME.unlink()
+    assert "\ndefault: small on 7x7, mid on 9x9, mine on all other board sizes\n" in capsys.readouterr().out
+
+
+def test_nets_of_an_unknown_name(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", "mina"]) == 2
+    assert "did you mean mine?" in capsys.readouterr().err
+    assert main(["nets", "liner"]) == 2
+    assert "did you mean linear?" in capsys.readouterr().err
+
+
+def test_an_unknown_name_is_told_all_that_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, last in ((["nets", "xyz"], "linear-tygem\n"), (["evaluate", "xyz", str(tmp_path)], "uniform\n")):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert "'xyz'" in error and "there are: default, " in error and "linear, linear-tygem" in error
+        assert error.endswith(last)

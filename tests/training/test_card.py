@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 import tengen  # noqa: E402
 from tengen.data.store import StoreWriter  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.training.card import games_learnt, share_learnt  # noqa: E402
 from tengen.training.config import LinearRun, RunConfig  # noqa: E402
 from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
@@ -63,3 +65,17 @@ def test_games_that_are_learnt_and_judged_are_warned_of(
     train_linear(run, tmp_path / "linear", show_progress=False)
     found = [record.args for record in caplog.records if record.name == "tengen.training.card"]
     assert [args[:2] for args in found if isinstance(args, tuple)] == 2 * warned
+
+
+def test_a_sample_of_the_hashes_tells_the_share_of_shared_games() -> None:
+    """5,000 games learnt from, of which the card keeps 512; another store has 3,000, a fifth of them the same."""
+    random = np.random.default_rng(0)
+    hashes = random.integers(0, 2**64, 10_000, np.uint64)
+    of_nobody = np.full(5000, -1, np.int8)
+    learnt = SimpleNamespace(
+        hashes=hashes[:5000], path=Path("x"), manifest={"shards": []}, column=lambda name: of_nobody
+    )
+    games = games_learnt(learnt, np.arange(5000), 0.02)  # type: ignore[arg-type]
+    assert len(games["sample"]) < 6000 and not games["complete"]
+    assert share_learnt(games, hashes[4400:7400]) == pytest.approx(0.2, abs=0.06)
+    assert share_learnt(games, hashes[5000:]) == 0

@@ -1,0 +1,198 @@
+"""`tengen evaluate`: figures of networks on game stores, and games that a network has learned from."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import katago_twin
+import numpy as np
+import pytest
+from training.small_run import random_record
+
+from tengen.cli import evaluate
+from tengen.cli.app import main
+from tengen.data.record import GameRecord, pack_moves
+from tengen.data.split import choose
+from tengen.data.store import Store, StoreWriter
+from tengen.evaluators import network_file
+from tengen.evaluators.network_file import Card
+from tengen.training.card import games_learnt
+from tengen.training.metrics import PredictionResults
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_evaluate_judges_one_position_a_game(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = []
+    for _ in range(2):
+        assert main(["evaluate", "mine", str(store), "--json"]) == 0
+        figures.append(json.loads(capsys.readouterr().out))
+    assert figures[0] == figures[1]
+    assert figures[0]["positions"] == 60
+    assert figures[0]["top1"]["low"] <= figures[0]["top1"]["mean"] <= figures[0]["top1"]["high"]
+    assert set(figures[0]["phases"]) == {"0-49"} and figures[0]["phases"]["0-49"]["positions"] == 60
+    for row in figures[0]["calibration"]:
+        assert 0 <= row["low"] <= row["won"] <= row["high"] <= 1
+    assert sum(row["positions"] for row in figures[0]["calibration"]) == 60
+    assert main(["evaluate", "mine", str(store)]) == 0
+    printed = capsys.readouterr()
+    assert "by phase of the game" in printed.out and "new to it" not in printed.err
+
+
+def test_evaluate_judges_a_file_of_katago(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the network that it is converted to."""
+    network, figures = katago_twin.written(tmp_path / "tiny.txt", metadata=False), []
+    for path in (network, network_file.find_network(network)):
+        assert main(["evaluate", str(path), str(store), "--json"]) == 0
+        figures.append(json.loads(capsys.readouterr().out))
+    assert figures[0]["positions"] == 60 and figures[0]["cross_entropy"] == figures[1]["cross_entropy"]
+
+
+def test_evaluate_shows_the_agreement_with_labels(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = str(tmp_path / "labels")
+    assert main(["label", str(store), "--teacher", "zero-7x7", "--per-game", "2", "--out", labels, "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "zero-7x7", labels, "--json", "--positions", "50"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["positions"] == 50 and found["same_move"]["mean"] == 1
+    assert all(found[key]["mean"] < 2e-3 for key in ("divergence", "teacher_value_mse", "teacher_score_error"))
+    assert main(["evaluate", "zero-7x7", labels]) == 0
+    assert "agreement with the labels: 60 positions" in capsys.readouterr().out
+
+
+def test_evaluate_says_which_boards_a_network_never_learnt(
+    mine: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with StoreWriter(tmp_path / "mixed") as writer:
+        writer.add(next(iter(Store.open(store))))
+        writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=2))
+    assert main(["evaluate", "mine", str(tmp_path / "mixed"), "--json"]) == 0
+    boards, learnt = capsys.readouterr().err.splitlines()
+    assert boards == "mine learnt 7x7: 1 of the store's 2 games are 9x9, new to it"
+    assert learnt.startswith(
+        f"warning: it learnt from about 50% of the games of {tmp_path / 'mixed'}, and holds none out:"
+    )
+
+
+def test_evaluate_judges_the_default_network_of_the_board(
+    trained: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its own card, which tells what it learnt, and under its own name."""
+    for path in (trained / "nets" / "mine.onnx", network_file.EMBEDDED / "zero-7x7.onnx"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "default").write_text("zero-7x7\n7 mine\n", encoding="utf-8")
+    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
+    assert main(["evaluate", "default", str(store), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["network"] == "mine" and "warning: it learnt from the games of" in printed.err
+    with StoreWriter(tmp_path / "mixed") as writer:
+        writer.add(next(iter(Store.open(store))))
+        writer.add(GameRecord(5, pack_moves([0, 1], [12, 13]), hash=2))
+    assert main(["evaluate", "default", str(tmp_path / "mixed"), "--json"]) == 0
+    assert "default plays 5x5 with other networks: mine is judged on all boards" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("fraction", [None, 0.25])
+def test_games_that_a_network_learnt_from_do_not_judge_it(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fraction: float | None
+) -> None:
+    """Its own store, another that shares games with it, one that shares none, and a card that only names the store."""
+    games, card = Store.open(store), Card(name="x", family="", config={}, plane_set="", board_sizes=[7])
+    rows = np.flatnonzero(choose(games.hashes, "train", fraction) if fraction else np.ones(60, bool))
+    card = card.model_copy(update={"provenance": {"games": games_learnt(games, rows, fraction)}})
+    with StoreWriter(tmp_path / "half") as half, StoreWriter(tmp_path / "new") as new:
+        for seed in range(60):
+            (half if seed < 30 else new).add(random_record(seed))
+            new.add(random_record(100 + seed))
+    for path in (store, tmp_path / "half", tmp_path / "new"):
+        found = evaluate._Games.choose(Store.open(path), card, "auto")
+        said = capsys.readouterr().err
+        assert found.split == ("validation" if fraction else "all") and "it learnt from" in said
+        assert said.startswith("warning: ") == (fraction is None), path
+        if fraction:
+            assert not set(Store.open(path).hashes[found.sampler().game_rows]) & set(games.hashes[rows])
+    with StoreWriter(tmp_path / "other") as other:
+        for seed in range(200, 230):
+            other.add(random_record(seed))
+    assert evaluate._Games.choose(Store.open(tmp_path / "other"), card, "auto").split == "all"
+    assert not capsys.readouterr().err
+    assert evaluate._Games.choose(games, card, "all").split == "all"
+    assert capsys.readouterr().err.startswith("warning: ")
+    old = card.model_copy(update={"provenance": {}, "data": f"the games of {store.name}"})
+    assert evaluate._Games.choose(games, old, "validation").fraction == 0.02
+    assert evaluate._Games.choose(games, old, "auto").split in ("validation", "all")
+    assert "it learnt from the games of" in capsys.readouterr().err
+
+
+def test_an_interval_without_ends_is_valid_json(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse(word: str) -> None:
+        raise ValueError(f"{word} is no JSON")
+
+    assert main(["evaluate", "mine", str(store), "--positions", "1", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert figures["cross_entropy"]["low"] is figures["cross_entropy"]["high"] is None
+
+
+def test_few_positions_give_no_interval_that_cannot_be(
+    mine: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", "mine", str(store), "--positions", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "unknown" in printed and "inf" not in printed
+    judged = PredictionResults(
+        *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3)),
+        np.arange(3),
+    )
+    assert judged.estimates()["value_mse"].low < 0
+    evaluate._print("mine", judged, {})
+    assert "0.000 to " in capsys.readouterr().out
+    assert evaluate._as_json("mine", judged, {})["value_mse"]["low"] == 0  # type: ignore[index]
+
+
+def test_evaluate_gives_the_figures_of_the_card(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", "mine", "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", "mine", str(store), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["cross_entropy"]["mean"] == pytest.approx(card["metrics"]["cross_entropy"], abs=0.01)
+
+
+def test_the_uniform_policy_is_chance(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "uniform", str(store), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["top1"]["mean"] == pytest.approx(1 / 50, rel=1e-3)
+    assert figures["top5"]["mean"] == pytest.approx(5 / 50, rel=1e-3)
+
+
+def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "uniform", str(store / "nowhere")]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: ") and "nowhere" in message and message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        (["train", "tiny"], 2, "error: making and training networks needs the extra [train]: pip install"),
+        (["evaluate", "uniform", "STORE", "--json"], 0, ""),
+    ],
+)
+def test_without_the_extra(store: Path, args: list[str], status: int, message: str) -> None:
+    program = (
+        "import sys; sys.modules.update(torch=None, lightning=None, onnx=None)\n"
+        "from tengen.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    )
+    words = [str(store) if word == "STORE" else word for word in args]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, done.stderr[: len(message)]) == (status, message)
