@@ -33,7 +33,7 @@ import ray
 from tengen.cluster import Cluster, Place
 from tengen.data.store import Store
 from tengen.evaluators.evaluator import UniformEvaluator
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.cluster import ClusterPlayer, place_of

@@ -27,7 +27,7 @@ import numpy as np
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluator, load_evaluator
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.game import Game
 from tengen.machine import core_count
 from tengen.sgf import write_game

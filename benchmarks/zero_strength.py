@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from tengen.errors import TengenError
+from tengen.evaluators.installed_networks import find_network_on
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network_on
 from tengen.match.batch import go_on
 from tengen.match.game import Conditions
 from tengen.match.runner import InWorkers, play_match

@@ -31,8 +31,8 @@ from tengen.engine.presets import PRESETS
 from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.installed_networks import find_network_on
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network_on
 from tengen.game import Game
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig

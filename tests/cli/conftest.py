@@ -6,7 +6,7 @@ import pytest
 from training.small_run import settings_of, write_store
 
 from tengen.cli.app import main
-from tengen.evaluators import network_file
+from tengen.evaluators import installed_networks
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +32,6 @@ def trained(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def mine(trained: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of the only network that is installed, that of the run."""
-    monkeypatch.setattr(network_file, "EMBEDDED", trained / "nets")
-    monkeypatch.setattr(network_file, "DEFAULT_NAME", trained / "nets" / "default")
+    monkeypatch.setattr(installed_networks, "EMBEDDED", trained / "nets")
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", trained / "nets" / "default")
     return "mine"

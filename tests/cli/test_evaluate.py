@@ -16,7 +16,7 @@ from tengen.cli.app import main
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
-from tengen.evaluators import network_file
+from tengen.evaluators import installed_networks
 from tengen.evaluators.network_file import Card
 from tengen.training.card import games_learnt
 from tengen.training.metrics import PredictionResults
@@ -44,7 +44,7 @@ def test_evaluate_judges_one_position_a_game(mine: str, store: Path, capsys: pyt
 def test_evaluate_judges_a_file_of_katago(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As the network that it is converted to."""
     network, figures = katago_twin.written(tmp_path / "tiny.txt", metadata=False), []
-    for path in (network, network_file.find_network(network)):
+    for path in (network, installed_networks.find_network(network)):
         assert main(["evaluate", str(path), str(store), "--json"]) == 0
         figures.append(json.loads(capsys.readouterr().out))
     assert figures[0]["positions"] == 60 and figures[0]["cross_entropy"] == figures[1]["cross_entropy"]
@@ -82,11 +82,11 @@ def test_evaluate_judges_the_default_network_of_the_board(
     trained: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By its own card, which tells what it learnt, and under its own name."""
-    for path in (trained / "nets" / "mine.onnx", network_file.EMBEDDED / "zero-7x7.onnx"):
+    for path in (trained / "nets" / "mine.onnx", installed_networks.EMBEDDED / "zero-7x7.onnx"):
         shutil.copy(path, tmp_path)
     (tmp_path / "default").write_text("zero-7x7\n7 mine\n", encoding="utf-8")
-    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
-    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
+    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
     assert main(["evaluate", "default", str(store), "--json"]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["network"] == "mine" and "warning: it learnt from the games of" in printed.err

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tengen.cli.app import main
-from tengen.evaluators import load_evaluator, network_file
-from tengen.evaluators.network_file import find_network, installed, int8_path, read_card, user_folder
+from tengen.evaluators import installed_networks, load_evaluator
+from tengen.evaluators.installed_networks import find_network, installed, user_folder
+from tengen.evaluators.network_file import int8_path, read_card
 from tengen.game import Game
 from tengen.networks.export import relabel
 from tengen.sgf import write_game
@@ -215,11 +216,11 @@ def test_int8_files_are_not_written_among_those_of_the_package(capsys: pytest.Ca
 
 
 def test_nets_says_which_network_is_the_default_where(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
-    network_file.DEFAULT_NAME.write_text("mine\n7 small\n9 mid\n", encoding="utf-8")
+    installed_networks.DEFAULT_NAME.write_text("mine\n7 small\n9 mid\n", encoding="utf-8")
     try:
         assert main(["nets"]) == 0
     finally:
-        network_file.DEFAULT_NAME.unlink()
+        installed_networks.DEFAULT_NAME.unlink()
     assert "\ndefault: small on 7x7, mid on 9x9, mine on all other board sizes\n" in capsys.readouterr().out
 
 

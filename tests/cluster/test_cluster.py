@@ -37,7 +37,7 @@ from tengen.cluster import cluster as cluster_module  # noqa: E402
 from tengen.data.record import GameRecord  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import TengenError  # noqa: E402
-from tengen.evaluators.network_file import find_network  # noqa: E402
+from tengen.evaluators.installed_networks import find_network  # noqa: E402
 from tengen.match.cluster import MatchWork  # noqa: E402
 from tengen.match.folder import read_folder  # noqa: E402
 from tengen.match.runner import InCluster, InWorkers, play_match  # noqa: E402

@@ -13,7 +13,7 @@ from openvino import opset13 as opset
 from tengen import _native
 from tengen.evaluators import attention
 from tengen.evaluators.evaluation import Evaluation
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.openvino import LayoutRule, OpenVinoEvaluator, native_layers
 from tengen.formats.katago_graph import katago_graph
 from tengen.formats.katago_model import KataGoModel

@@ -13,8 +13,8 @@ from tengen.evaluators import (
     Evaluation,
     InputBatch,
     UniformEvaluator,
+    installed_networks,
     load_evaluator,
-    network_file,
 )
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.network_file import read_card
@@ -102,10 +102,10 @@ def test_default_asks_the_networks_that_its_file_names(
     for name in ("broad", "small"):
         (tmp_path / f"{name}.onnx").write_bytes(network.read_bytes())
     (tmp_path / "default").write_text("broad\n7 small\n", encoding="utf-8")
-    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
-    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
-    assert network_file.find_network("default") == tmp_path / "broad.onnx"
-    assert network_file.default_by_size() == {7: tmp_path / "small.onnx"}
+    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
+    assert installed_networks.find_network("default") == tmp_path / "broad.onnx"
+    assert installed_networks.default_by_size() == {7: tmp_path / "small.onnx"}
     evaluator = load_evaluator("default")
     assert isinstance(evaluator, BySizeEvaluator)
     assert evaluator.on(7).name == evaluator.on(9).name == read_card(network).name
@@ -116,6 +116,6 @@ def test_default_asks_the_networks_that_its_file_names(
 def test_other_networks_can_be_named_for_some_sizes() -> None:
     found = load_evaluator("default", on_sizes={13: "zero-7x7", 9: "tygem-b8c64"})
     assert [found.on(size).name for size in (7, 9)] == ["zero-7x7", "tygem-b8c64"]
-    assert found.on(19).name == read_card(network_file.find_network("default")).name
+    assert found.on(19).name == read_card(installed_networks.find_network("default")).name
     with pytest.raises(NetworkError, match="gone"):
         load_evaluator("default", on_sizes={9: "gone"}).on(9)

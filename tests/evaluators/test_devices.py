@@ -15,7 +15,7 @@ from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators import devices, load_evaluator
 from tengen.evaluators.devices import fastest_device, open_device
 from tengen.evaluators.evaluation import Evaluation, InputBatch
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
 from tengen.evaluators.torch import TorchFileEvaluator

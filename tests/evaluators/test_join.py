@@ -14,8 +14,9 @@ from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.join import _BEGINNINGS, join
-from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.network_file import Card, read_card
 from tengen.game import Game
 from tengen.networks import build, parse_config
 from tengen.networks.export import export

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tengen.errors import NetworkError
-from tengen.evaluators import load_evaluator, network_file
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators import foreign_networks, load_evaluator
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 
 
@@ -30,8 +31,8 @@ def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyP
         calls.append(path)
         return whole(path, *rest)
 
-    whole = network_file.convert
-    monkeypatch.setattr(network_file, "convert", convert)
+    whole = foreign_networks.convert
+    monkeypatch.setattr(foreign_networks, "convert", convert)
     with ThreadPoolExecutor(4) as pool:
         (found,) = set(pool.map(find_network, [plain] * 4))
     assert calls == [plain] and read_card(found).name == "tiny-v15"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.raw import RawOutput, raw_outputs
 from tengen.game import Game
 

@@ -7,10 +7,11 @@ import onnx
 import pytest
 
 from tengen.errors import NetworkError
-from tengen.evaluators import network_file
+from tengen.evaluators import installed_networks
+from tengen.evaluators.installed_networks import PortableNetwork, find_network, installed
 from tengen.evaluators.join import join
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import Card, PortableNetwork, find_network, installed, read_card
+from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import installed_playouts
 
 
@@ -28,8 +29,8 @@ def nets(tmp_path: Path, network: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         onnx.helper.set_model_props(model, {"other": "text", **card(name).metadata()})
         onnx.save(model, folder / f"{name}.onnx")
     (folder / "default").write_text("beta\n")
-    monkeypatch.setattr(network_file, "EMBEDDED", folder)
-    monkeypatch.setattr(network_file, "DEFAULT_NAME", folder / "default")
+    monkeypatch.setattr(installed_networks, "EMBEDDED", folder)
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", folder / "default")
     return folder
 
 
@@ -66,8 +67,8 @@ def test_a_damaged_playout_policy_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    network_file.user_folder().mkdir(parents=True)
-    (network_file.user_folder() / "mine.playout").write_bytes(b"TENGEN")
+    installed_networks.user_folder().mkdir(parents=True)
+    (installed_networks.user_folder() / "mine.playout").write_bytes(b"TENGEN")
     assert [one.name for one in installed_playouts()] == ["linear-tygem"] and "mine.playout" in caplog.text
 
 
@@ -80,8 +81,8 @@ def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
 
 
 def test_no_network_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
-    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
+    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
     assert installed() == []
     with pytest.raises(NetworkError, match="no network is installed"):
         find_network("default")
@@ -111,7 +112,7 @@ BROKEN = {b"Conv": b"C\xffnv", b"Constant": b"Constan*", b"policy": b"p\xe9licy"
 def test_a_file_with_a_broken_name_is_refused_by_all_that_read_it(tmp_path: Path, name: bytes) -> None:
     """OpenVINO and ONNX put the bytes into their messages, which failed over them."""
     path = tmp_path / "broken.onnx"
-    path.write_bytes((network_file.EMBEDDED / "zero-7x7.onnx").read_bytes().replace(name, BROKEN[name]))
+    path.write_bytes((installed_networks.EMBEDDED / "zero-7x7.onnx").read_bytes().replace(name, BROKEN[name]))
     readers: list[Callable[[], object]] = [
         lambda: load_evaluator(path, "cpu", remember=False),
         lambda: load_evaluator(path, "onnxruntime"),

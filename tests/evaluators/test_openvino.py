@@ -16,7 +16,8 @@ from tengen.disk import cache_path
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator, openvino
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
-from tengen.evaluators.network_file import Card, find_network
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import CACHE, Layout, OpenVinoEvaluator, native_layers
 from tengen.game import Game

@@ -16,7 +16,8 @@ from tengen.disk import write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators import BatchEvaluator, openvino
 from tengen.evaluators import quantize as quantization
-from tengen.evaluators.network_file import EMBEDDED, INT8_OF, find_network, int8_path, read_card
+from tengen.evaluators.installed_networks import EMBEDDED, find_network
+from tengen.evaluators.network_file import INT8_OF, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.quantize import drawn_positions, quantize
 from tengen.game import Game

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.network_file import installed, user_folder
+from tengen.evaluators.installed_networks import installed, user_folder
 from tengen.game import Game
 
 AREA = ("chinese", "tromp-taylor", "aga", "new-zealand")

@@ -10,7 +10,8 @@ from small_network import write_network
 
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import InputBatch
-from tengen.evaluators.network_file import Card, find_network, load_onnx, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.torch import TorchFileEvaluator
 from tengen.evaluators.torch_graph import graph_module

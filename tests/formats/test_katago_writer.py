@@ -18,7 +18,8 @@ from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.export import export_network
-from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card, read_card
 from tengen.formats.katago_reader import read_katago
 from tengen.formats.katago_writer import write_katago
 from tengen.game import Game

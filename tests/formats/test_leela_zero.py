@@ -20,7 +20,8 @@ from tengen.data.planes import encode_game
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.formats import leela_zero
 from tengen.formats.leela_zero import read_leela_zero
 from tengen.game import Game

@@ -12,7 +12,7 @@ onnx = pytest.importorskip("onnx", reason="networks need the extra [train]")
 from torch import nn  # noqa: E402
 
 from tengen.errors import NetworkError  # noqa: E402
-from tengen.evaluators.network_file import EMBEDDED, find_network  # noqa: E402
+from tengen.evaluators.installed_networks import EMBEDDED, find_network  # noqa: E402
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator  # noqa: E402
 from tengen.networks import build, parse_config  # noqa: E402
 from tengen.networks.blocks import ScaledConv2d  # noqa: E402

@@ -21,7 +21,7 @@ from tengen.data import store as store_module
 from tengen.data.record import GameRecord, pack_moves
 from tengen.errors import StoreError
 from tengen.evaluators import devices
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay import play
 from tengen.selfplay.conditions import CycleConditions

@@ -126,7 +126,7 @@ def test_the_sbom_names_the_version(release: ModuleType) -> None:
 
 
 def test_every_file_of_the_package_has_a_licence(release: ModuleType, tmp_path: Path) -> None:
-    from tengen.evaluators.network_file import installed
+    from tengen.evaluators.installed_networks import installed
     from tengen.evaluators.playout_file import installed_playouts
 
     source = ROOT / "src"

@@ -20,7 +20,8 @@ from tengen.data.planes import plane_set  # noqa: E402
 from tengen.data.sampler import Sampler  # noqa: E402
 from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError  # noqa: E402
-from tengen.evaluators.network_file import find_network, read_card  # noqa: E402
+from tengen.evaluators.installed_networks import find_network  # noqa: E402
+from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.networks.blocks import ScalarLinear, ScaledConv2d  # noqa: E402

@@ -21,7 +21,8 @@ from tengen.engine.label import Labeller, LabelPlan  # noqa: E402
 from tengen.errors import NetworkError, RecipeError  # noqa: E402
 from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.evaluation import InputBatch  # noqa: E402
-from tengen.evaluators.network_file import find_network, load_onnx, read_card  # noqa: E402
+from tengen.evaluators.installed_networks import find_network  # noqa: E402
+from tengen.evaluators.network_file import load_onnx, read_card  # noqa: E402
 from tengen.game import EMPTY  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.training.batches import TensorBatch, targets_named  # noqa: E402

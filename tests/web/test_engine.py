@@ -13,7 +13,8 @@ from tengen.engine import Limits, Style
 from tengen.engine.levels import SIZES, levels_on
 from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.web.engine import Engines, EngineThread
 from tengen.web.settings import first_game, usual_komi

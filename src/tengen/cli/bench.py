@@ -16,8 +16,8 @@ from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networ
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
+from tengen.evaluators.installed_networks import find_network, installed
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network, installed
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 

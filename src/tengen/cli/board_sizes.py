@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Collection
 
 from tengen.evaluators.evaluator import boards_not_learnt
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
 
 

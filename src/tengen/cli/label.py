@@ -17,7 +17,8 @@ from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import is_playout
 from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag

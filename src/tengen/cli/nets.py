@@ -23,21 +23,18 @@ from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
-from tengen.evaluators.network_file import (
+from tengen.evaluators.installed_networks import (
     EMBEDDED,
-    SUFFIX,
-    Card,
     UnknownNetwork,
     add_network,
     default_by_size,
     embedded_files,
     find_network,
     installed,
-    int8_path,
-    read_card,
     refuse_folder,
     remove_network,
 )
+from tengen.evaluators.network_file import SUFFIX, Card, int8_path, read_card
 from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
 from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
 from tengen.evaluators.raw import raw_outputs

@@ -28,7 +28,7 @@ from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
 from tengen.evaluators import BatchEvaluator, load_evaluator
-from tengen.evaluators.network_file import PortableNetwork
+from tengen.evaluators.installed_networks import PortableNetwork
 from tengen.machine import Device
 from tengen.review.annotate import annotate, cost_text
 from tengen.review.game import GameReview, Summary, keep_analysis, positions_of, review

@@ -11,7 +11,8 @@ import typer
 
 from tengen.checksums import Integrity
 from tengen.errors import NetworkError, TengenError
-from tengen.evaluators.network_file import UnknownNetwork, default_by_size, find_network, int8_path
+from tengen.evaluators.installed_networks import UnknownNetwork, default_by_size, find_network
+from tengen.evaluators.network_file import int8_path
 from tengen.evaluators.playout_file import find_playout, is_playout
 from tengen.runs.verify import verify
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.foreign_networks import is_foreign
+from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network, is_foreign, read_card
+from tengen.evaluators.network_file import read_card
 from tengen.evaluators.raw import RawOutput, raw_outputs
 from tengen.formats import DEFAULT_PROFILE
 from tengen.formats.katago_metadata import profile_of

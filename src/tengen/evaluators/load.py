@@ -10,7 +10,7 @@ from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.devices import fastest_device, kept_layout, open_device
 from tengen.evaluators.evaluator import BatchEvaluator, BySizeEvaluator, Evaluator, UniformEvaluator
-from tengen.evaluators.network_file import default_by_size, find_network
+from tengen.evaluators.installed_networks import default_by_size, find_network
 from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.machine import Device, Precision
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from tengen import _native
 from tengen.disk import write_whole
 from tengen.errors import NetworkError
-from tengen.evaluators import network_file
-from tengen.evaluators.network_file import Card
+from tengen.evaluators import installed_networks
+from tengen.evaluators.network_file import Card, parse_card
 
 SUFFIX = ".playout"
 STANDARD = "linear-tygem"
@@ -23,8 +23,8 @@ _MAGIC = b"TENGENLP"
 
 
 def installed_playouts() -> list[Card]:
-    """The cards of the installed playout policies, as `network_file.installed` gives those of networks."""
-    return [card for _, card in network_file.installed(SUFFIX, read_playout_card)]
+    """The cards of the installed playout policies, as `installed_networks.installed` gives those of networks."""
+    return [card for _, card in installed_networks.installed(SUFFIX, read_playout_card)]
 
 
 def is_playout(name_or_path: str) -> bool:
@@ -32,14 +32,14 @@ def is_playout(name_or_path: str) -> bool:
     return (
         name_or_path == "linear"
         or name_or_path.endswith(SUFFIX)
-        or network_file.is_file(network_file.EMBEDDED / f"{name_or_path}{SUFFIX}")
+        or installed_networks.is_file(installed_networks.EMBEDDED / f"{name_or_path}{SUFFIX}")
     )
 
 
 def find_playout(name_or_path: str) -> Path:
     """The file of `linear`, of an installed playout policy by name, or of a path; NetworkError when there is none."""
     name = STANDARD if name_or_path == "linear" else name_or_path
-    return network_file.find_embedded(name, SUFFIX, "playout policy")
+    return installed_networks.find_embedded(name, SUFFIX, "playout policy")
 
 
 def read_playout_card(path: str | Path) -> Card:
@@ -52,7 +52,7 @@ def read_playout_card(path: str | Path) -> Card:
             text = file.read(_HEAD.unpack(head)[2])
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
-    return network_file.parse_card(text, path)
+    return parse_card(text, path)
 
 
 def read_playout(path: str | Path) -> npt.NDArray[np.int8]:

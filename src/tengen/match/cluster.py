@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tengen.cluster import Cluster, SharedFiles
-from tengen.evaluators.network_file import PortableNetwork
+from tengen.evaluators.installed_networks import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
 from tengen.match.game import Outcome
 from tengen.match.moves import DeadStones

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from tengen.cluster import Cluster
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
 from tengen.match.cluster import MatchWork, play_by_cluster, start_players

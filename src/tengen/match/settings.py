@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
-from tengen.evaluators.network_file import find_network, find_network_on
+from tengen.evaluators.installed_networks import find_network, find_network_on
 from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule

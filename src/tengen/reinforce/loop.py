@@ -24,7 +24,8 @@ from tengen.data.record import GameRecord
 from tengen.disk import json_text, write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import BLACK, WHITE
 from tengen.match.batch import BatchMatch, Played

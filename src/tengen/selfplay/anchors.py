@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.errors import RecipeError, TengenError
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.machine import Device
 from tengen.match.spec import PlayerSpec
 

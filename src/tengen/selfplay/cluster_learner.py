@@ -14,7 +14,7 @@ from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.format import MANIFEST
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.evaluators.network_file import find_network, is_shipped
+from tengen.evaluators.installed_networks import find_network, is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder

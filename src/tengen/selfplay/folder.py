@@ -19,7 +19,7 @@ from typing import Any
 
 from tengen.checksums import Integrity
 from tengen.disk import write_whole
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.runs.folder import RunFolder, numbered
 from tengen.runs.verify import verify
 from tengen.selfplay.config import SelfPlayConfig

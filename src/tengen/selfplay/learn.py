@@ -18,7 +18,8 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
 from tengen.networks.constant_inputs import used_scalars

@@ -16,7 +16,7 @@ from tengen.data.split import derive
 from tengen.errors import TengenError
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.installed_networks import find_network
 from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
 from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome

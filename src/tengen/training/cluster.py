@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.store import Store
-from tengen.evaluators.network_file import find_network, is_shipped
+from tengen.evaluators.installed_networks import find_network, is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes

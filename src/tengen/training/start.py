@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from tengen.disk import write_text
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.networks.blocks import ScalarLinear, ScaledConv2d
 from tengen.networks.constant_inputs import ScalarRange, fold_scalars, used_scalars
 from tengen.networks.interface import NetConfig

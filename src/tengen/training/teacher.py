@@ -21,7 +21,8 @@ from tengen.data.record import symmetry_table
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, find_network, load_onnx, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
 from tengen.evaluators.torch_graph import HALF, graph_module
 from tengen.networks.interface import expected_result

@@ -18,8 +18,9 @@ from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.devices import check_device
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.installed_networks import default_by_size, find_network, installed
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import default_by_size, find_network, installed, read_card
+from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.gtp.program import ProgramSettings
 from tengen.machine import Device, core_count

@@ -1,0 +1,140 @@
+"""Networks of KataGo and Leela Zero, which become network files."""
+
+import atexit
+import functools
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from tengen.checksums import Integrity, file_digest, sealed
+from tengen.disk import cache_folder, write_whole
+from tengen.errors import NetworkError
+from tengen.evaluators.network_file import SUFFIX, Card
+from tengen.formats import DEFAULT_PROFILE, is_katago_file
+
+KATAGO_SIZES = range(5, 20)
+"""The board sizes of networks of KataGo."""
+
+
+def is_foreign(path: str | Path) -> bool:
+    """Whether the name ends like that of a network of KataGo or Leela Zero."""
+    return is_katago_file(path) or str(path).lower().endswith(".gz")
+
+
+def converted_network(path: Path, profile: str = "") -> Path:
+    """The network file that a file of KataGo or Leela Zero becomes, converted once and kept in the user's cache folder.
+
+    `profile` describes the players that a human-style network imitates, such as `rank_5k`; see katago_metadata. Raises
+    NetworkError for a file that is no such network, and for a profile that is unknown or of no use to it.
+    """
+    from tengen.formats.katago_graph import GRAPH_VERSION
+
+    try:
+        digest = file_digest(path)
+    except OSError as error:
+        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    if not re.fullmatch(r"\w*", profile):
+        raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
+    folder = cache_folder("networks") or _own_folder()
+    stem = f"{digest[:32]}{profile and '-'}{profile}"
+    converted = folder / f"{stem}-{GRAPH_VERSION}{SUFFIX}"
+    if sealed(converted) is not Integrity.INTACT:
+        with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
+            if sealed(converted) is not Integrity.INTACT:  # missing, or damaged since
+                convert(path, converted, profile)
+                _remove_older(folder, stem, GRAPH_VERSION)
+    return converted
+
+
+def _remove_older(folder: Path, stem: str, version: int) -> None:
+    """Remove what earlier versions of Tengen made of a network; what another process has open may stay."""
+    for path in folder.glob(f"{stem}-*"):
+        found = re.fullmatch(rf"{re.escape(stem)}-(\d+)\..+", path.name)
+        if found and int(found[1]) < version:
+            with suppress(OSError):
+                path.unlink()
+
+
+def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card:
+    """Write a network of KataGo or Leela Zero as the network file `target` with a card, by `name` or its own name; see
+    converted_network."""
+    import onnx
+
+    from tengen.formats.leela_zero import is_leela_zero
+
+    if is_leela_zero(path):
+        if profile:
+            raise no_people(path, profile)
+        graph, card = _from_leela_zero(path, name)
+    elif not is_katago_file(path):
+        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
+    else:
+        graph, card = _from_katago(path, profile, name)
+    onnx.helper.set_model_props(graph, card.metadata())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target, durable=False, checksum=True) as temporary:
+        onnx.save(graph, temporary)
+    return card
+
+
+def _from_leela_zero(path: Path, name: str) -> tuple[Any, Card]:
+    from tengen.formats.leela_zero import SIZE, leela_zero_graph, read_leela_zero
+
+    model = read_leela_zero(path)
+    card = Card(
+        name=name or path.name.split(".")[0],
+        family=model.config()["family"],
+        config=model.config(),
+        plane_set="leela18",
+        board_sizes=[SIZE],
+        rules="Tromp-Taylor, komi 7.5",
+        data=f"converted from {path.name}",
+    )
+    return leela_zero_graph(model), card
+
+
+def _from_katago(path: Path, profile: str, name: str) -> tuple[Any, Card]:
+    from tengen.formats.katago_graph import katago_graph
+    from tengen.formats.katago_metadata import katago_metadata
+    from tengen.formats.katago_reader import read_katago
+
+    model = read_katago(path)
+    human = model.trunk.metadata is not None
+    if profile and not human:
+        raise no_people(path, profile)
+    profile = (profile or DEFAULT_PROFILE) if human else ""
+    graph = katago_graph(model, katago_metadata(profile) if human else None)
+    card = Card(
+        name=name or model.name + (f"@{profile}" if profile else ""),
+        family="katago",
+        config={
+            "format": model.version,
+            "size": f"b{len(model.trunk.blocks)}c{model.trunk.channels}",
+            "parameters": model.parameters,
+            **({"profile": profile} if profile else {}),
+        },
+        plane_set=model.plane_set,
+        board_sizes=list(KATAGO_SIZES),
+        rules="all" if model.version >= 7 else "area scoring with superko",
+        data=f"converted from {path.name}",
+        search={"preset": "katago"},
+    )
+    return graph, card
+
+
+@functools.cache
+def _own_folder() -> Path:
+    """A folder of this process, where converted networks are kept without a cache folder."""
+    folder = tempfile.mkdtemp(prefix="tengen-networks-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def no_people(path: Path, profile: str) -> NetworkError:
+    """The error of a profile for a network that imitates nobody."""
+    return NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")

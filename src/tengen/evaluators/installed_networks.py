@@ -1,0 +1,217 @@
+"""Networks by name: those that come with Tengen, those that the user has added, and files at a path."""
+
+import logging
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tengen.disk import data_folder, write_whole
+from tengen.errors import NetworkError, suggestion
+from tengen.evaluators.foreign_networks import convert, converted_network, is_foreign, no_people
+from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card, int8_path, load_onnx, read_card
+from tengen.formats import KATAGO_SUFFIXES
+
+logger = logging.getLogger(__name__)
+
+EMBEDDED = Path(__file__).parent.parent / "nets"
+"""The folder of the shipped networks."""
+DEFAULT_NAME = EMBEDDED / "default"
+"""A text file that defines `default`: a network's name, then lines of a board size and the network for that size."""
+
+
+class UnknownNetwork(NetworkError):
+    """There is neither an installed file of this name nor a file at this path."""
+
+
+def remove_network(name: str) -> list[Path]:
+    """Remove a network that `add_network` installed, and its int8 file; returns the files that were removed.
+
+    Raises NetworkError for a name that is none of these.
+    """
+    path = user_folder() / f"{name}{SUFFIX}"
+    if not re.fullmatch(r"[\w+-][\w.@+-]*", name) or not path.is_file():
+        added = [file.stem for file in sorted(user_folder().glob(f"*{SUFFIX}")) if not file.name.endswith(INT8_SUFFIX)]
+        there = f"there are: {', '.join(added)}" if added else "there are none"
+        raise NetworkError(f"no network {name!r} was added by tengen nets add; {there}")
+    files = [file for file in (path, int8_path(path)) if file.is_file()]
+    for file in files:
+        file.unlink()
+    return files
+
+
+def find_network(name_or_path: str | Path) -> Path:
+    """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none.
+
+    A file of KataGo, `NET.bin.gz` or `NET.bin.gz@PROFILE`, or of Leela Zero, `.txt`, `.txt.gz` or `.gz`, is converted
+    (see converted_network).
+    """
+    text = str(name_or_path)
+    if text == "default":
+        return _default()
+    if text == "none":
+        raise UnknownNetwork("this command needs a network: none is for tengen play and gtp alone")
+    path, _, profile = text.rpartition("@") if is_foreign(text.rpartition("@")[0]) else (text, "", "")
+    if is_foreign(path):
+        return converted_network(find_embedded(path, "", "network"), profile)
+    return find_embedded(text, SUFFIX, "network")
+
+
+def find_network_on(name_or_path: str | Path, size: int) -> Path:
+    """As `find_network`; of `default` the network for boards of this size."""
+    by_size = default_by_size() if str(name_or_path) == "default" else {}
+    return by_size.get(size) or find_network(name_or_path)
+
+
+@dataclass(frozen=True)
+class PortableNetwork:
+    """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,
+    the int8 file after the network.
+    """
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, path: Path) -> "PortableNetwork":
+        """The network of this name, whose file here is `path`."""
+        paths = [] if is_shipped(name, path) else [path, int8_path(path)]
+        return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
+
+    def unpack(self, folder: Path) -> str:
+        """What loads the network; its files, if there are some, are written into `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (folder / name).write_bytes(data)
+        return str(folder / next(iter(self.files))) if self.files else self.name
+
+
+def is_shipped(name: str, path: Path) -> bool:
+    """Whether every machine with Tengen has the network of this name, whose file here is `path`.
+
+    The path of a shipped network is that of one machine.
+    """
+    return path.parent == EMBEDDED and Path(name).name == name
+
+
+def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
+    """The embedded or installed file with this name and suffix, else the file at a path.
+
+    Raises UnknownNetwork, which names `kind` and the nearest embedded name, when there is neither.
+    """
+    if suffix and Path(name_or_path).name == name_or_path:
+        for folder in (EMBEDDED, user_folder()):
+            if is_file(folder / f"{name_or_path}{suffix}"):
+                return folder / f"{name_or_path}{suffix}"
+    path = Path(name_or_path)
+    if is_file(path):
+        return path
+    refuse_folder(path, kind)
+    names = [file.stem for file in embedded_files(suffix or SUFFIX)]
+    hint = suggestion(name_or_path, names)
+    raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
+
+
+def refuse_folder(path: Path, kind: str) -> None:
+    """Raise UnknownNetwork for a folder, which is none of this kind, with the network of a run in it."""
+    with suppress(OSError):  # no folder has such a name, or it may not be read
+        if path.is_dir():
+            inside = next(iter(sorted(path.glob("nets/*.onnx"))), None)
+            raise UnknownNetwork(f"{path} is a folder, no {kind}" + (f"; its network is {inside}" if inside else ""))
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file; False for a name that no file can have, and in a folder that may not be read."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def user_folder() -> Path:
+    """Where `tengen nets add` puts networks: `tengen/networks` in the user's data folder."""
+    return data_folder("networks")
+
+
+def embedded_files(suffix: str) -> list[Path]:
+    """The embedded files with this suffix, by name, then those that the user added; int8 files belong to others."""
+    found = [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
+
+
+def installed(suffix: str = SUFFIX, read: Callable[[Path], Card] = read_card) -> list[tuple[Path, Card]]:
+    """The files and cards of the embedded networks, by name, then of those that the user added; `suffix` and `read` are
+    those of networks or of other files.
+
+    Files that cannot be read are left out with a warning in the log.
+    """
+    found = []
+    for path in embedded_files(suffix):
+        try:
+            found.append((path, read(path)))
+        except NetworkError as error:
+            logger.warning("%s", error)
+    return found
+
+
+_OTHER_MEANINGS = (
+    *("default", "uniform", "none", "linear", "random", "playouts"),
+    *("add", "remove", "join", "export", "quantize"),  # of tengen nets
+)
+"""What stands where a network is named, and is none that a user adds."""
+_FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", INT8_SUFFIX.removesuffix(SUFFIX))
+
+
+def add_network(source: Path, name: str = "", profile: str = "") -> Path:
+    """Install a network file of Tengen, KataGo or Leela Zero for this user under `name`, its own name unless given.
+
+    Raises NetworkError for a file that is no network, for a name that is taken or cannot name a file, and for a profile
+    that is unknown or of no use to it.
+    """
+    name = name or (source.name.split(".")[0] if is_foreign(source) else read_card(source).name)
+    target = user_folder() / f"{name}{SUFFIX}"
+    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name) or re.search(r"@\d", name):
+        raise NetworkError(
+            f"{name!r} cannot be the name of a network: give another with --name, of letters, digits, '-', '_', '.', "
+            "'+' and '@', which no digit may follow"
+        )
+    ends = next((end for end in _FILE_ENDS if re.search(rf"{re.escape(end)}(@|$)", name.lower())), "")
+    if name in _OTHER_MEANINGS or ends:
+        why = f"it ends with {ends}, as a file does" if ends else "it has another meaning"
+        raise NetworkError(f"{name!r} cannot be the name of a network: {why}; choose another name with --name")
+    if target.exists() or any(EMBEDDED.glob(f"{name}.*")):
+        raise NetworkError(f"a network {name!r} is installed already: choose another name with --name")
+    if is_foreign(source):
+        convert(source, target, profile, name)
+        return target
+    if profile:
+        raise no_people(source, profile)
+    import onnx
+
+    card, model = read_card(source).model_copy(update={"name": name}), load_onnx(source)
+    onnx.helper.set_model_props(model, card.metadata())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target, checksum=True) as temporary:
+        onnx.save(model, temporary)
+    return target
+
+
+def _default() -> Path:
+    files = sorted(EMBEDDED.glob(f"*{SUFFIX}"))
+    if not files:
+        raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
+    lines = _default_lines()
+    return EMBEDDED / f"{lines[0]}{SUFFIX}" if lines else files[0]
+
+
+def default_by_size() -> dict[int, Path]:
+    """The embedded networks that `default` asks on boards of their own size, by size."""
+    pairs = (line.split() for line in _default_lines()[1:])
+    return {int(size): EMBEDDED / f"{name}{SUFFIX}" for size, name in pairs}
+
+
+def _default_lines() -> list[str]:
+    if not DEFAULT_NAME.is_file():
+        return []
+    return [line.strip() for line in DEFAULT_NAME.read_text(encoding="utf-8").splitlines() if line.strip()]
