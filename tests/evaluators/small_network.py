@@ -50,3 +50,8 @@ def random_inputs(sizes: list[int], edge: int, seed: int = 0) -> InputBatch:
         mask[row, :size, :size] = 1
     planes = (rng.random((len(sizes), PLANES, edge, edge)) < 0.3).astype(np.float32) * mask[:, None]
     return InputBatch("tengen", planes, rng.random((len(sizes), SCALARS), dtype=np.float32), mask)
+
+
+def card_named(name: str) -> Card:
+    """A card of this name; the network need not be as it says."""
+    return Card(name=name, family="residual", config={"size": "b2c16"}, plane_set="tengen", board_sizes=[9, 19])

@@ -1,0 +1,64 @@
+"""Networks by name: installed ones, the default, and names of none."""
+
+from pathlib import Path
+
+import pytest
+from small_network import card_named
+
+from tengen.errors import NetworkError
+from tengen.evaluators import installed_networks
+from tengen.evaluators.installed_networks import PortableNetwork, find_network, installed
+from tengen.evaluators.playout_file import installed_playouts
+
+
+def test_networks_by_name_and_path(nets: Path, network: Path) -> None:
+    assert installed() == [(nets / f"{name}.onnx", card_named(name)) for name in ("alpha", "beta")]
+    assert find_network("alpha") == nets / "alpha.onnx"
+    assert find_network("default") == nets / "beta.onnx"
+    assert find_network(network) == network
+    (nets / "default").unlink()
+    assert find_network("default") == nets / "alpha.onnx"
+
+
+def test_a_damaged_network_does_not_hide_the_others(nets: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (nets / "gamma.onnx").write_bytes((nets / "alpha.onnx").read_bytes()[:300])
+    assert [path.stem for path, _ in installed()] == ["alpha", "beta"]
+    assert "gamma.onnx" in caplog.text
+
+
+def test_a_damaged_playout_policy_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    installed_networks.user_folder().mkdir(parents=True)
+    (installed_networks.user_folder() / "mine.playout").write_bytes(b"TENGEN")
+    assert [one.name for one in installed_playouts()] == ["linear-tygem"] and "mine.playout" in caplog.text
+
+
+def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
+    with pytest.raises(NetworkError, match=r"no network 'alpa'.*did you mean alpha\?"):
+        find_network("alpa")
+    for unknown in ("some/where/else.onnx", "missing.bin.gz"):
+        with pytest.raises(NetworkError, match=r"there are: alpha, beta$"):
+            find_network(unknown)
+
+
+def test_no_network_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
+    assert installed() == []
+    with pytest.raises(NetworkError, match="no network is installed"):
+        find_network("default")
+
+
+def test_a_network_for_another_machine(nets: Path, network: Path, tmp_path: Path) -> None:
+    """Every machine has a shipped network by its name; by a path, only this one has it there."""
+    assert PortableNetwork.of("alpha", nets / "alpha.onnx") == PortableNetwork("alpha")
+    for path in (network, nets / "alpha.onnx"):
+        sent = PortableNetwork.of(str(path), path).unpack(tmp_path / "there")
+        assert Path(sent) == tmp_path / "there" / path.name and Path(sent).read_bytes() == path.read_bytes()
+
+
+def test_a_name_that_no_file_can_have_is_unknown() -> None:
+    with pytest.raises(NetworkError, match="neither an installed one nor a file"):
+        find_network("a" * 300)
