@@ -14,7 +14,8 @@ from tengen import _native
 from tengen.evaluators import attention
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.openvino import LayoutRule, OpenVinoEvaluator, native_layers
+from tengen.evaluators.layout import native_layers
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.formats.katago_graph import katago_graph
 from tengen.formats.katago_model import KataGoModel
 from tengen.game import Game
@@ -292,11 +293,3 @@ def test_a_network_is_as_exact_as_in_plain_bf16(name: str, shared: Path) -> None
         return float(np.abs(of.policy - exact.policy).sum(1).mean()), float(np.abs(of.value - exact.value).mean())
 
     assert 0 < errors(found)[0] < 1.5 * errors(plain)[0] + 0.01 and errors(found)[1] < 1.5 * errors(plain)[1] + 0.01
-
-
-def test_attention_needs_enough_points_a_part() -> None:
-    """With two threads a part has half of the rows."""
-    rule = LayoutRule.of("attention", 7, "bf16", None, 2, 2, 64, None)
-    small = [rule.layout(rows, 9, None).native for rows in (3, 4, 6, 7, 64)]
-    assert small == [False, False, False, True, True]
-    assert [rule.layout(rows, 19, None).native for rows in (1, 2, 3)] == [False, False, True]

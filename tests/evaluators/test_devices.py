@@ -16,8 +16,9 @@ from tengen.evaluators import devices, load_evaluator
 from tengen.evaluators.devices import fastest_device, open_device
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.layout import Layout
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchFileEvaluator
 from tengen.machine import Device, Precision
 

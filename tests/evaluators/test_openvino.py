@@ -17,9 +17,10 @@ from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator, openvino
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.layout import Layout, native_layers
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-from tengen.evaluators.openvino import CACHE, Layout, OpenVinoEvaluator, native_layers
+from tengen.evaluators.openvino import CACHE, OpenVinoEvaluator
 from tengen.game import Game
 
 
@@ -159,17 +160,6 @@ def test_wrong_planes_are_named(network: Path) -> None:
     inputs = random_inputs([9], 9)
     with pytest.raises(NetworkError, match=f"takes {PLANES} planes and {SCALARS} scalars, got {PLANES - 1}"):
         OpenVinoEvaluator(network).infer(replace(inputs, planes=inputs.planes[:, :-1]))
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 6, 16, 64])
-def test_every_candidate_is_a_way_of_its_own_that_uses_the_threads(threads: int) -> None:
-    for native in (False, True):
-        found = Layout.candidates(threads, native, 8)
-        assert len(found) == len(set(found)) <= 5 and Layout(False, 1, threads) in found
-        assert {layout.parts > 1 for layout in found} == {False, True} or threads == 1
-        for layout in found:
-            assert layout.parts <= 8 and threads // 2 <= layout.parts * layout.threads <= threads
-            assert native or not layout.native
 
 
 @pytest.mark.skipif(native_layers("bf16") != "convolutions", reason="this processor has no products of bf16, or AMX")

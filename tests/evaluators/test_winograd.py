@@ -17,7 +17,8 @@ from openvino import opset13 as opset
 
 from tengen import _native
 from tengen.evaluators import Evaluation, load_evaluator
-from tengen.evaluators.openvino import Layout, OpenVinoEvaluator, native_layers
+from tengen.evaluators.layout import Layout, native_layers
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.winograd import use_winograd
 from tengen.game import Game
 

@@ -21,7 +21,7 @@ from tengen.evaluators.network_file import int8_path, read_card
 from tengen.machine import Device, Precision, core_count, graphics_files, library_versions, processor_name
 
 if TYPE_CHECKING:
-    from tengen.evaluators.openvino import Layout
+    from tengen.evaluators.layout import Layout
 
 logger = logging.getLogger(__name__)
 
@@ -165,7 +165,8 @@ def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8
     The fastest is kept for `device` auto, where it is at least 10% faster than the rule. After `seconds`, most of which
     compile models, no further layout is tried.
     """
-    from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
+    from tengen.evaluators.layout import Layout
+    from tengen.evaluators.openvino import OpenVinoEvaluator
 
     began = time.monotonic()
     plain = OpenVinoEvaluator(path, threads=threads, remember=False)
@@ -187,7 +188,7 @@ def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8
 
 def kept_layout(path: Path, batch: int, threads: int = 0) -> Layout | None:
     """The layout that `measure_layouts` kept for networks of this architecture; None: the rule."""
-    from tengen.evaluators.openvino import Layout
+    from tengen.evaluators.layout import Layout
 
     kept = _Kept()
     found = kept.layout(_case(path, batch, threads=threads)) if kept.has_layouts else None

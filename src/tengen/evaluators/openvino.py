@@ -20,6 +20,7 @@ from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
+from tengen.evaluators.layout import Layout, LayoutRule, NativeLayers, native_layers
 from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count, cpu_quota
 
@@ -30,110 +31,10 @@ logger = logging.getLogger(__name__)
 
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
-MIN_LAYERS = {"convolutions": 4, "attention": 1}
-"""A network with fewer layers of a kind spends its time elsewhere: one layer of attention is enough."""
-WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
-"""On smaller boards, too much of the tiles of 4x4 points lies beside the board (measured: 0.65 times the positions on
-9x9 in f32, 0.97 times on 13x13 in bf16)."""
-MIN_ATTENTION_POINTS = 300
-"""With fewer points a part the calls from Python take what attention saves (measured on 9x9: 0.9 times the positions
-with two boards a part, 1.0 to 1.3 with four, 1.5 to 1.6 with 16)."""
-NativeLayers = Literal["convolutions", "attention"]
-"""Layers that native code computes faster than OpenVINO: convolutions by Winograd's algorithm, attention by matrix
-units (AMX)."""
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
 _LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a batch is computed on the CPU: in so many parts side by side, each by so many threads (0: all cores);
-    `native` computes layers by native code (`NativeLayers`) and needs one thread a part.
-
-    Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `native`, in bf16 by its rounding,
-    and by less between parts and threads.
-    """
-
-    native: bool
-    parts: int
-    threads: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.parts} x {self.threads} threads{', native' if self.native else ''}"
-
-    @staticmethod
-    def candidates(threads: int, native: bool, batch: int) -> list["Layout"]:
-        """Those worth measuring on so many threads in batches of `batch`, at most five.
-
-        Parts without a row would wait, and with many of them the rule would be measured again: see `_model`.
-        """
-        most = min(threads, batch)
-        parts = list(dict.fromkeys([1, max(1, most // 2), most]))
-        plain = [Layout(False, n, threads // n) for n in parts]
-        # Larger batches take the layout too, so at most half of the threads may rest.
-        return plain + [Layout(True, n) for n in reversed(parts) if native and n >= threads // 2]
-
-
-@dataclass(frozen=True)
-class LayoutRule:
-    """Which layout computes a batch.
-
-    layers: which layers native code can compute, and `fitting` how many. native: whether it does, in batches of
-    `min_rows`, in `parts` parts: convolutions on boards from `min_edge` on, attention in parts of enough points. Other
-    batches are whole, by `threads` threads (0: all cores). chosen: the layout instead on boards from `min_edge` on.
-    """
-
-    layers: NativeLayers | None
-    fitting: int
-    native: bool
-    parts: int
-    threads: int
-    min_rows: int
-    min_edge: int
-    chosen: Layout | None
-
-    @classmethod
-    def of(
-        cls,
-        layers: NativeLayers | None,
-        fitting: int,
-        precision: str,
-        native: bool | None,
-        parts: int,
-        threads: int,
-        max_batch: int,
-        chosen: Layout | None,
-    ) -> "LayoutRule":
-        """The rule for a network and a processor; `native` None leaves it to the number of fitting layers."""
-        enough = layers is not None and fitting >= (MIN_LAYERS[layers] if native is None else 1)
-        return cls(
-            layers=layers,
-            fitting=fitting,
-            native=native is not False and enough and parts <= max_batch,
-            parts=parts,
-            threads=threads,
-            # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
-            # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times). With as many
-            # cores as `max_batch` no batch has a row more.
-            min_rows=parts + (precision == "bf16" and 1 < parts < max_batch),
-            min_edge=WINOGRAD_EDGES.get(precision, WINOGRAD_EDGES["f32"]),
-            chosen=None if chosen and chosen.native and not fitting else chosen,
-        )
-
-    def layout(self, rows: int, edge: int, only_size: int | None) -> Layout:
-        """The layout of a batch; `only_size` is the board size of a network that knows no other."""
-        smallest = min(self.min_edge, only_size or self.min_edge)
-        if self.chosen is not None and edge >= smallest and 2 * rows >= self.chosen.parts:
-            return self.chosen
-        points = -(-rows // self.parts) * edge * edge
-        enough = points >= MIN_ATTENTION_POINTS if self.layers == "attention" else edge >= self.min_edge
-        if self.native and enough and rows >= self.min_rows:
-            return Layout(True, self.parts, 1)
-        return Layout(False, 1, self.threads)
-
-
 _SMALLEST_PIECE = 8  # rows; below, a call costs more than the padding
 
 
@@ -458,17 +359,6 @@ def _resolve(precision: Precision, path: Path, core: Any) -> str:
 def _half(core: Any) -> str:
     """bf16 where the processor multiplies it, else f32."""
     return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
-
-
-def native_layers(precision: str) -> NativeLayers | None:
-    """The layers that native code computes faster than OpenVINO on this processor in a precision.
-
-    With matrix units (AMX) products of bf16 are 16 times as fast as those of f32: there convolutions are best as plain
-    sums, and attention takes most of the time.
-    """
-    if precision == "bf16" and "amx_bf16" in _native.processor_flags():
-        return "attention" if _native.Attention.available() else None
-    return "convolutions" if precision in ("f32", "bf16") and _native.Winograd.available(precision) else None
 
 
 def _count_layers(model: Any, layers: NativeLayers | None) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tengen import _native
-from tengen.evaluators.openvino import native_layers
+from tengen.evaluators.layout import native_layers
 
 MIN_CHANNELS = {"f32": (16, 16), "bf16": (16, 64)}
 """The fewest channels of the smaller and of the larger side, inputs or outputs. Of fewer the transforms cost more than
