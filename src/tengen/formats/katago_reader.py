@@ -7,12 +7,10 @@ numbers (`.txt`) or `@BIN@` and little-endian float32 (`.bin`). The order of the
 from __future__ import annotations
 
 import gzip
-import math
-import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,7 +31,6 @@ from tengen.formats.katago_model import (
     Block,
     Convolution,
     FeedForwardBlock,
-    Floats,
     KataGoModel,
     Linear,
     MetadataEncoder,
@@ -48,13 +45,12 @@ from tengen.formats.katago_model import (
     ValueHead,
     score_outputs,
 )
+from tengen.formats.katago_tokens import Malformed, TokenReader
 
 T = TypeVar("T")
 
-# Limits of what is plausible. They keep a damaged file from claiming any amount of memory.
-_MAX_CHANNELS, _MAX_KERNEL, _MAX_BLOCKS, _MAX_DEPTH = 1 << 15, 31, 1000, 8
-_MAX_WEIGHTS = 500_000_000
-_MAX_TOKEN, _MAX_NAME, _MAX_NUMBER, _MAX_FILLER, _CHUNK = 1000, 200, 64, 100, 1 << 20
+# Limits of what is plausible, as those of the tokens.
+_MAX_KERNEL, _MAX_BLOCKS, _MAX_DEPTH = 31, 1000, 8
 
 
 def read_katago(path: str | Path) -> KataGoModel:
@@ -69,11 +65,11 @@ def read_katago(path: str | Path) -> KataGoModel:
         raise NetworkError(f"{path} is no KataGo network by its name: it must end with {', '.join(KATAGO_SUFFIXES)}")
     try:
         with gzip.open(path, "rb") if lower.endswith(".gz") else path.open("rb") as file:
-            reader = _Reader(file, binary=".bin" in lower[-7:])
+            reader = TokenReader(file, binary=".bin" in lower[-7:])
             model = _read_model(reader)
             reader.end()
             return model
-    except _Malformed as error:
+    except Malformed as error:
         raise NetworkError(f"{path} is no KataGo network that can be read: {error}") from None
     except EOFError:
         raise NetworkError(f"{path} is cut short: its gzip stream does not end") from None
@@ -83,171 +79,19 @@ def read_katago(path: str | Path) -> KataGoModel:
         raise NetworkError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-class _Malformed(Exception):
-    """What is wrong, to be completed by the name of the file."""
-
-
-class _Reader:
-    """Tokens and weights from a stream. Memory grows with what was read, never with what a header claims."""
-
-    def __init__(self, file: IO[bytes] | gzip.GzipFile, binary: bool) -> None:
-        self._file, self._binary = file, binary
-        self._buffer, self._at, self._ended = b"", 0, False
-        self._weights = 0
-
-    def token(self, what: str) -> str:
-        """The next token; `what` names it in errors."""
-        while True:
-            found = _TOKEN.match(self._buffer, self._at)
-            # A token at the end of the buffer may go on in the next chunk.
-            if found and (found.end() < len(self._buffer) or self._ended):
-                break
-            if len(self._buffer) - self._at > _MAX_TOKEN:
-                raise _Malformed(f"expected {what}, found {self._buffer[self._at : self._at + 16]!r}")
-            if not self._fill() and not found:
-                raise _Malformed(f"it ends where {what} was expected")
-        text = found[1]
-        if len(text) > _MAX_TOKEN or not text.isascii():
-            raise _Malformed(f"expected {what}, found binary data {bytes(text[:16])!r}; it may be damaged or have the "
-                             "wrong suffix (.bin and .txt differ)")  # fmt: skip
-        self._at = found.end(1)
-        return text.decode("ascii")
-
-    def name(self, what: str) -> str:
-        """The name of a network or a layer."""
-        name = self.token(f"the name of {what}")
-        if not name.isprintable() or len(name) > _MAX_NAME:
-            raise _Malformed(f"expected the name of {what}, found {name[:40]!r}")
-        return name
-
-    def integer(self, what: str, minimum: int = 1, maximum: int = _MAX_CHANNELS) -> int:
-        """A whole number within limits."""
-        text = self.token(what)
-        if not _INTEGER.fullmatch(text) or not minimum <= int(text) <= maximum:
-            raise _Malformed(f"{what} must be a whole number from {minimum} to {maximum}, found {text[:40]!r}")
-        return int(text)
-
-    def flag(self, what: str) -> bool:
-        """0 or 1."""
-        return bool(self.integer(what, 0, 1))
-
-    def positive(self, what: str) -> float:
-        """A finite number above 0."""
-        text = self.token(what)
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not 0 < value < math.inf:
-            raise _Malformed(f"{what} must be a finite number above 0, found {text[:40]!r}")
-        return value
-
-    def reserved(self, count: int, what: str) -> None:
-        """Slots of the header that are 0 up to format 17."""
-        for slot in range(count):
-            if (text := self.token(f"reserved option {slot + 1} of {what}")) != "0":
-                raise _Malformed(
-                    f"reserved option {slot + 1} of {what} is {text[:40]!r}, not 0: it comes from a newer KataGo than "
-                    f"this version of Tengen reads (formats {OLDEST} to {NEWEST})"
-                )
-
-    def floats(self, what: str, *shape: int) -> Floats:
-        """Weights of this shape, all finite."""
-        count = math.prod(shape)
-        self._weights += count
-        if self._weights > _MAX_WEIGHTS:
-            raise _Malformed(f"{what} of {count:,} weights makes more than {_MAX_WEIGHTS:,} in all")
-        values = self._binary_floats(what, count) if self._binary else self._text_floats(what, count)
-        if not np.isfinite(values).all():
-            raise _Malformed(f"{what} has weights that are infinite or no numbers")
-        return values.reshape(shape)
-
-    def end(self) -> None:
-        """Raise unless nothing but blanks is left, which also has gzip verify its checksum."""
-        while True:
-            rest = self._buffer[self._at :]
-            if rest.strip():
-                raise _Malformed(f"more data follows the last layer, from {rest.strip()[:16]!r}")
-            self._at = len(self._buffer)
-            if not self._fill():
-                return
-
-    def _fill(self) -> bool:
-        """Read a further chunk behind what is left; False at the end of the file."""
-        chunk = self._file.read(_CHUNK)
-        self._buffer, self._at, self._ended = self._buffer[self._at :] + chunk, 0, not chunk
-        return bool(chunk)
-
-    def _binary_floats(self, what: str, count: int) -> Floats:
-        while (start := self._buffer.find(b"@BIN@", self._at, self._at + _MAX_FILLER + 5)) < 0:
-            if len(self._buffer) - self._at > _MAX_FILLER + 5 or not self._fill():
-                raise _Malformed(f"expected @BIN@ before the {count:,} weights of {what}; it may be cut short, damaged "
-                                 "or a .txt file by another name")  # fmt: skip
-        self._at = start + 5
-        parts, missing = [self._buffer[self._at : self._at + 4 * count]], 4 * count
-        self._at += len(parts[0])
-        missing -= len(parts[0])
-        while missing:
-            chunk = self._file.read(min(missing, _CHUNK))
-            if not chunk:
-                raise _Malformed(f"{what} needs {count:,} weights, but the file ends after "
-                                 f"{count - -(-missing // 4):,} of them")  # fmt: skip
-            parts.append(chunk)
-            missing -= len(chunk)
-        return np.frombuffer(b"".join(parts), "<f4").astype(np.float32, copy=False)
-
-    def _text_floats(self, what: str, count: int) -> Floats:
-        parts: list[Floats] = []
-        missing = count
-        while missing:
-            tokens = self._buffer[self._at :].split(None, missing)
-            # An array of texts takes the memory of the longest for each.
-            if max(map(len, tokens[:missing]), default=0) > _MAX_NUMBER:
-                raise _no_weight(what, tokens)
-            if len(tokens) > missing:
-                self._buffer, self._at = tokens.pop(), 0
-            elif not self._ended:
-                # The last token of the buffer may go on in the next chunk.
-                kept = 0 if self._buffer[-1:].isspace() or not tokens else len(tokens.pop())
-                self._at = len(self._buffer) - kept
-                self._fill()
-            elif len(tokens) < missing:
-                raise _Malformed(f"{what} needs {count:,} weights, but the file ends after "
-                                 f"{count - missing + len(tokens):,} of them")  # fmt: skip
-            else:
-                self._at = len(self._buffer)
-            try:
-                parts.append(np.array(tokens, "S").astype(np.float32) if tokens else np.empty(0, np.float32))
-            except ValueError:
-                raise _no_weight(what, tokens) from None
-            missing -= len(tokens)
-        return np.concatenate(parts)
-
-
-_TOKEN = re.compile(rb"\s*(\S+)")
-_INTEGER = re.compile(r"-?\d{1,12}")
-_FLOAT = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
-
-
-def _no_weight(what: str, tokens: list[bytes]) -> _Malformed:
-    """The error about the first token that is no number, or too long for one."""
-    wrong = next((token for token in tokens if len(token) > _MAX_NUMBER or not _FLOAT.fullmatch(token)), tokens[0])
-    return _Malformed(f"{what} has {wrong[:40]!r} where a weight was expected")
-
-
-def _read_model(reader: _Reader) -> KataGoModel:
+def _read_model(reader: TokenReader) -> KataGoModel:
     name = reader.name("the network")
     try:
         version = reader.integer("the format", 0, 1_000_000)
-    except _Malformed as error:
-        raise _Malformed(f"{error}; it begins with {name[:40]!r}") from None
+    except Malformed as error:
+        raise Malformed(f"{error}; it begins with {name[:40]!r}") from None
     if not OLDEST <= version <= NEWEST:
         age = "newer than" if version > NEWEST else "older than"
-        raise _Malformed(f"it has format {version}, which is {age} the formats {OLDEST} to {NEWEST} that Tengen reads")
+        raise Malformed(f"it has format {version}, which is {age} the formats {OLDEST} to {NEWEST} that Tengen reads")
     planes, scalars = reader.integer("the number of planes"), reader.integer("the number of scalars")
     expected = INPUT_SIZES[PLANE_SETS[version]]
     if (planes, scalars) != expected:
-        raise _Malformed(f"format {version} has {expected[0]} planes and {expected[1]} scalars, found {planes} and "
+        raise Malformed(f"format {version} has {expected[0]} planes and {expected[1]} scalars, found {planes} and "
                          f"{scalars}")  # fmt: skip
     multipliers = Multipliers()
     if version >= 13:
@@ -265,7 +109,7 @@ def _read_model(reader: _Reader) -> KataGoModel:
     return KataGoModel(name, version, planes, scalars, multipliers, under_suicide, trunk, policy, value)
 
 
-def _read_trunk(reader: _Reader, version: int, metadata: bool) -> Trunk:
+def _read_trunk(reader: TokenReader, version: int, metadata: bool) -> Trunk:
     name = reader.name("the trunk")
     count = reader.integer("the number of blocks", 1, _MAX_BLOCKS)
     sizes = tuple(
@@ -293,10 +137,10 @@ def _read_trunk(reader: _Reader, version: int, metadata: bool) -> Trunk:
     )
 
 
-def _read_metadata(reader: _Reader, version: int, channels: int) -> MetadataEncoder:
+def _read_metadata(reader: TokenReader, version: int, channels: int) -> MetadataEncoder:
     name = reader.name("the metadata encoder")
     if (inputs := reader.integer("the number of metadata inputs")) != METADATA_INPUTS:
-        raise _Malformed(f"{name} takes {inputs} metadata inputs, not {METADATA_INPUTS}")
+        raise Malformed(f"{name} takes {inputs} metadata inputs, not {METADATA_INPUTS}")
     linear1, bias1, activation1 = _linear(reader), _bias(reader), _activation(reader, version)
     linear2, bias2, activation2 = _linear(reader), _bias(reader), _activation(reader, version)
     linear3 = _linear(reader)
@@ -309,21 +153,21 @@ def _read_metadata(reader: _Reader, version: int, channels: int) -> MetadataEnco
     return MetadataEncoder(name, linear1, bias1, activation1, linear2, bias2, activation2, linear3)
 
 
-def _read_blocks(reader: _Reader, version: int, count: int, channels: int, depth: int) -> tuple[Block, ...]:
+def _read_blocks(reader: TokenReader, version: int, count: int, channels: int, depth: int) -> tuple[Block, ...]:
     if depth > _MAX_DEPTH:
-        raise _Malformed(f"its blocks are nested more than {_MAX_DEPTH} deep")
+        raise Malformed(f"its blocks are nested more than {_MAX_DEPTH} deep")
     blocks: list[Block] = []
     for number in range(count):
         kind = reader.token(f"the kind of block {number + 1} of {count}")
         if kind not in BLOCK_KINDS:
-            raise _Malformed(f"block {number + 1} of {count} is of the unknown kind {kind[:40]!r}; known are "
+            raise Malformed(f"block {number + 1} of {count} is of the unknown kind {kind[:40]!r}; known are "
                              f"{', '.join(BLOCK_KINDS)}")  # fmt: skip
         name = reader.name("a block")
         blocks.append(_READERS[kind](reader, version, name, channels, depth))
     return tuple(blocks)
 
 
-def _read_ordinary(reader: _Reader, version: int, name: str, channels: int, depth: int) -> OrdinaryBlock:
+def _read_ordinary(reader: TokenReader, version: int, name: str, channels: int, depth: int) -> OrdinaryBlock:
     norm1, activation1, convolution1 = _batch_norm(reader), _activation(reader, version), _convolution(reader)
     norm2, activation2, convolution2 = _batch_norm(reader), _activation(reader, version), _convolution(reader)
     middle = convolution1.weights.shape[3]
@@ -334,7 +178,7 @@ def _read_ordinary(reader: _Reader, version: int, name: str, channels: int, dept
     return OrdinaryBlock(name, norm1, activation1, convolution1, norm2, activation2, convolution2)
 
 
-def _read_pooling(reader: _Reader, version: int, name: str, channels: int, depth: int) -> PoolingBlock:
+def _read_pooling(reader: TokenReader, version: int, name: str, channels: int, depth: int) -> PoolingBlock:
     norm1, activation1, convolution1 = _batch_norm(reader), _activation(reader, version), _convolution(reader)
     pooled, pooled_norm, pooled_activation = _convolution(reader), _batch_norm(reader), _activation(reader, version)
     to_bias = _linear(reader)
@@ -353,7 +197,7 @@ def _read_pooling(reader: _Reader, version: int, name: str, channels: int, depth
     )  # fmt: skip
 
 
-def _read_nested(reader: _Reader, version: int, name: str, channels: int, depth: int) -> NestedBlock:
+def _read_nested(reader: TokenReader, version: int, name: str, channels: int, depth: int) -> NestedBlock:
     count = reader.integer(f"the number of blocks in {name}", 1, _MAX_BLOCKS)
     norm1, activation1, convolution1 = _batch_norm(reader), _activation(reader, version), _convolution(reader)
     middle = convolution1.weights.shape[3]
@@ -366,14 +210,14 @@ def _read_nested(reader: _Reader, version: int, name: str, channels: int, depth:
     return NestedBlock(name, norm1, activation1, convolution1, blocks, norm2, activation2, convolution2)
 
 
-def _read_attention(reader: _Reader, version: int, name: str, channels: int, depth: int) -> AttentionBlock:
+def _read_attention(reader: TokenReader, version: int, name: str, channels: int, depth: int) -> AttentionBlock:
     heads, key_heads = reader.integer(f"the heads of {name}"), reader.integer(f"the key heads of {name}")
     query_size, value_size = reader.integer(f"the query size of {name}"), reader.integer(f"the value size of {name}")
     rope, learned = reader.flag(f"the rotary embedding of {name}"), reader.flag(f"the learned embedding of {name}")
     if heads % key_heads:
-        raise _Malformed(f"the {heads} heads of {name} are no multiple of its {key_heads} key heads")
+        raise Malformed(f"the {heads} heads of {name} are no multiple of its {key_heads} key heads")
     if rope and query_size % 2:
-        raise _Malformed(f"{name} has rotary embedding and heads of {query_size} channels, which must be even")
+        raise Malformed(f"{name} has rotary embedding and heads of {query_size} channels, which must be even")
     norm, query, key, value, output = (_rms_norm(reader), *(_linear(reader) for _ in range(4)))
     _fits(norm, channels)
     _fits(query, channels, heads * query_size)
@@ -386,7 +230,7 @@ def _read_attention(reader: _Reader, version: int, name: str, channels: int, dep
         if learned:
             shape = tuple(reader.integer(f"the shape of {rope_name}") for _ in range(3))
             if shape != (key_heads, query_size // 2, 2):
-                raise _Malformed(f"{rope_name} has shape {shape}, not {(key_heads, query_size // 2, 2)}")
+                raise Malformed(f"{rope_name} has shape {shape}, not {(key_heads, query_size // 2, 2)}")
             frequencies = reader.floats(rope_name, *shape)
         else:
             theta = reader.positive(f"theta of {rope_name}")
@@ -395,11 +239,11 @@ def _read_attention(reader: _Reader, version: int, name: str, channels: int, dep
     )
 
 
-def _read_feed_forward(reader: _Reader, version: int, name: str, channels: int, depth: int) -> FeedForwardBlock:
+def _read_feed_forward(reader: TokenReader, version: int, name: str, channels: int, depth: int) -> FeedForwardBlock:
     found, width = reader.integer(f"the channels of {name}"), reader.integer(f"the inner channels of {name}")
     gated = reader.flag(f"the gate of {name}")
     if found != channels:
-        raise _Malformed(f"{name} has {found} channels, not {channels}")
+        raise Malformed(f"{name} has {found} channels, not {channels}")
     norm, linear1 = _rms_norm(reader), _linear(reader)
     gate = _linear(reader) if gated else None
     linear2 = _linear(reader)
@@ -411,7 +255,7 @@ def _read_feed_forward(reader: _Reader, version: int, name: str, channels: int, 
     return FeedForwardBlock(name, norm, linear1, gate, linear2)
 
 
-_READERS: dict[str, Callable[[_Reader, int, str, int, int], Block]] = {
+_READERS: dict[str, Callable[[TokenReader, int, str, int, int], Block]] = {
     "ordinary_block": _read_ordinary,
     "gpool_block": _read_pooling,
     "nested_bottleneck_block": _read_nested,
@@ -420,13 +264,13 @@ _READERS: dict[str, Callable[[_Reader, int, str, int, int], Block]] = {
 }
 
 
-def _read_policy(reader: _Reader, version: int, channels: int) -> PolicyHead:
+def _read_policy(reader: TokenReader, version: int, channels: int) -> PolicyHead:
     name = reader.name("the policy head")
     outputs = 4 if version == 16 else 2 if version >= 12 else 1
     if version >= 17:
         outputs = reader.integer("the number of policy outputs", 2, 4)
         if outputs == 3:
-            raise _Malformed("the number of policy outputs must be 2 or 4, found 3")
+            raise Malformed("the number of policy outputs must be 2 or 4, found 3")
         reader.reserved(3, "the policy head")
     convolution, pooled, pooled_norm = _convolution(reader), _convolution(reader), _batch_norm(reader)
     pooled_activation, to_bias = _activation(reader, version), _linear(reader)
@@ -451,7 +295,7 @@ def _read_policy(reader: _Reader, version: int, channels: int) -> PolicyHead:
     )  # fmt: skip
 
 
-def _read_value(reader: _Reader, version: int, channels: int) -> ValueHead:
+def _read_value(reader: TokenReader, version: int, channels: int) -> ValueHead:
     name = reader.name("the value head")
     if version >= 17:
         reader.reserved(3, "the value head")
@@ -475,31 +319,31 @@ def _read_value(reader: _Reader, version: int, channels: int) -> ValueHead:
     )  # fmt: skip
 
 
-def _convolution(reader: _Reader) -> Convolution:
+def _convolution(reader: TokenReader) -> Convolution:
     name = reader.name("a convolution")
     rows, columns = (reader.integer(f"the kernel size of {name}", 1, _MAX_KERNEL) for _ in range(2))
     inputs, outputs = (reader.integer(f"the channels of {name}") for _ in range(2))
     dilation = [reader.integer(f"the dilation of {name}") for _ in range(2)]
     if not rows % 2 or not columns % 2:
-        raise _Malformed(f"{name} has a kernel of {rows}x{columns}; both must be odd")
+        raise Malformed(f"{name} has a kernel of {rows}x{columns}; both must be odd")
     if dilation != [1, 1]:
-        raise _Malformed(f"{name} has dilation {dilation[0]}x{dilation[1]}; only 1x1 is supported")
+        raise Malformed(f"{name} has dilation {dilation[0]}x{dilation[1]}; only 1x1 is supported")
     return Convolution(name, reader.floats(name, rows, columns, inputs, outputs))
 
 
-def _batch_norm(reader: _Reader) -> BatchNorm:
+def _batch_norm(reader: TokenReader) -> BatchNorm:
     name = reader.name("a batch norm")
     channels, epsilon = reader.integer(f"the channels of {name}"), reader.positive(f"epsilon of {name}")
     has_scale, has_bias = reader.flag(f"whether {name} has a scale"), reader.flag(f"whether {name} has a bias")
     mean, variance = reader.floats(f"the mean of {name}", channels), reader.floats(f"the variance of {name}", channels)
     if not (variance.astype(np.float64) + epsilon > 0).all():
-        raise _Malformed(f"{name} has a negative variance")
+        raise Malformed(f"{name} has a negative variance")
     scale = reader.floats(f"the scale of {name}", channels) if has_scale else None
     bias = reader.floats(f"the bias of {name}", channels) if has_bias else None
     return BatchNorm(name, epsilon, mean, variance, scale, bias)
 
 
-def _activation(reader: _Reader, version: int) -> Activation:
+def _activation(reader: TokenReader, version: int) -> Activation:
     name = reader.name("an activation")
     if version < 11:
         return Activation(name, "relu")
@@ -508,27 +352,27 @@ def _activation(reader: _Reader, version: int) -> Activation:
         if text == f"ACTIVATION_{kind.upper()}":
             return Activation(name, kind)  # type: ignore[arg-type]  # ACTIVATIONS are the values of Kind
     known = ", ".join(f"ACTIVATION_{kind.upper()}" for kind in ACTIVATIONS)
-    raise _Malformed(f"{name} is of the unknown kind {text[:40]!r}; known are {known}")
+    raise Malformed(f"{name} is of the unknown kind {text[:40]!r}; known are {known}")
 
 
-def _linear(reader: _Reader) -> Linear:
+def _linear(reader: TokenReader) -> Linear:
     name = reader.name("a matrix product")
     inputs, outputs = reader.integer(f"the inputs of {name}"), reader.integer(f"the outputs of {name}")
     return Linear(name, reader.floats(name, inputs, outputs))
 
 
-def _bias(reader: _Reader) -> Bias:
+def _bias(reader: TokenReader) -> Bias:
     name = reader.name("a bias")
     return Bias(name, reader.floats(name, reader.integer(f"the channels of {name}")))
 
 
-def _rms_norm(reader: _Reader) -> RmsNorm:
+def _rms_norm(reader: TokenReader) -> RmsNorm:
     name = reader.name("an RMS norm")
     channels, epsilon = reader.integer(f"the channels of {name}"), reader.positive(f"epsilon of {name}")
     return RmsNorm(name, epsilon, reader.floats(name, channels))
 
 
-def _tip_norm(reader: _Reader) -> TipNorm:
+def _tip_norm(reader: TokenReader) -> TipNorm:
     name = reader.name("the last norm of the trunk")
     channels, epsilon = reader.integer(f"the channels of {name}"), reader.positive(f"epsilon of {name}")
     spatial = reader.flag(f"whether {name} is spatial")
@@ -551,5 +395,5 @@ def _fits(layer: Convolution | BatchNorm | TipNorm | RmsNorm | Linear | Bias, *c
     else:
         found = layer.weights.shape[-len(channels) :]
     if found != channels:
-        raise _Malformed(f"{layer.name} has {' to '.join(map(str, found))} channels, where "
+        raise Malformed(f"{layer.name} has {' to '.join(map(str, found))} channels, where "
                          f"{' to '.join(map(str, channels))} were expected")  # fmt: skip
