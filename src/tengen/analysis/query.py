@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,7 @@ from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
-from tengen.evaluators.evaluator import Evaluator, boards_not_learnt
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, boards_not_learnt
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
 
@@ -96,6 +96,7 @@ class Query:
 def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator) -> tuple[Query, list[Warned]]:
     """Read a query with a string `id`. Raises QueryError; a query with warnings is searched nevertheless."""
     warnings: list[Warned] = []
+    # The fields, each by itself.
     size = _board_size(fields)
     stones = _moves(fields, "initialStones", size, may_pass=False) if "initialStones" in fields else []
     if "moves" not in fields:
@@ -121,17 +122,11 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         network = evaluator.on(size)
     except NetworkError as error:
         raise QueryError("boardXSize", str(error)) from error
-    if strange := _not_learnt(game.rules, network.katago_format):
-        text = f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
-        warnings.append(("rules", text))
-    if text := boards_not_learnt(network.name, network.board_sizes, [size]):
-        warnings.append(("boardXSize", text))
-    if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
-        text = f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
-        warnings.append((asked[0], text))
+    warnings += _unknown_to(network, fields, size, game.rules)
     if settings.warn_unused:
         text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
         warnings += [(name, text) for name in fields if name not in FIELDS]
+    # The stones at the start; their captures count under territory scoring. Then the positions.
     stones, prisoners = _placed(size, stones)
     if game.rules.scoring == "territory":
         game.komi += prisoners
@@ -148,6 +143,16 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         idle=idle,
     )
     return query, warnings
+
+
+def _unknown_to(network: BatchEvaluator, fields: Fields, size: int, rules: Rules) -> Iterator[Warned]:
+    """Warnings of what a network does not know: rules, the board, the ownership."""
+    if strange := _not_learnt(rules, network.katago_format):
+        yield "rules", f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
+    if text := boards_not_learnt(network.name, network.board_sizes, [size]):
+        yield "boardXSize", text
+    if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
+        yield asked[0], f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
 
 
 # --- The game
