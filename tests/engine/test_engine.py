@@ -358,20 +358,7 @@ def test_weaker_play_draws_from_the_policy() -> None:
     assert set(cold) == {40}
 
 
-# Restrictions, passing and resigning.
-
-
-def test_an_advantage_stays_with_its_side_when_a_pass_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = engine_on(Game(9), params=SearchParams(playout_doubling_advantage=1.5))
-    made = []
-
-    def new_search(evaluator: object, params: SearchParams, *rest: object) -> TreeSearch:
-        made.append(params.playout_doubling_advantage)
-        return TreeSearch(evaluator, params, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("tengen.engine.engine._new_search", new_search)
-    engine._pass_winrate()
-    assert made == [-1.5], "the other side is to move after the pass"
+# Restrictions and settings.
 
 
 def test_moves_may_be_allowed_and_avoided() -> None:
@@ -380,6 +367,78 @@ def test_moves_may_be_allowed_and_avoided() -> None:
     assert engine.think(Limits(visits=30)).move == 41
     engine.set_position(Game(9), allow=[3, 4])
     assert {c.point for c in engine.think(Limits(visits=30)).candidates} == {3, 4}
+
+
+def test_overrides_hold_for_one_position_and_drop_the_tree() -> None:
+    engine, game = Engine(UniformEvaluator(), SearchParams(c_puct=0.9), batch=1), Game(9)
+    engine.set_position(game)
+    assert engine.think(Limits(playouts=10)).visits == 10
+    for visits in (10, 20):  # of a tree that starts anew, and is kept by the same settings
+        engine.set_position(game, overrides={"node_ownership": True})
+        assert engine.params.node_ownership and engine.params.c_puct == 0.9
+        assert engine.think(Limits(playouts=10)).visits == visits
+    engine.set_position(game)
+    assert not engine.params.node_ownership and engine.think(Limits(playouts=10)).visits == 10
+    assert engine.asked_params == SearchParams(c_puct=0.9)
+
+
+def test_overrides_that_a_search_refuses_are_refused_again() -> None:
+    engine = engine_on(Game(9), params=SearchParams(selection="rave", priors="uniform"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="node_ownership"):
+            engine.set_position(Game(9), overrides={"node_ownership": True})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"cpuct": 2.0}, "unknown search setting 'cpuct'; did you mean c_puct"),
+        ({"c_puct": -3.0}, "c_puct: .*-3"),
+        ({"lcb": "perhaps"}, "lcb: .*perhaps"),
+    ],
+)
+def test_overrides_that_are_no_settings_are_named(overrides: dict[str, Any], message: str) -> None:
+    engine = Engine(UniformEvaluator())
+    for _ in range(2):
+        with pytest.raises(RecipeError, match=message):
+            engine.set_position(Game(9), overrides=overrides)
+
+
+def test_a_seed_that_cannot_be_is_named() -> None:
+    with pytest.raises(RecipeError, match=r"seed must lie between 0 and .*, not -1"):
+        Engine(UniformEvaluator(), seed=-1)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025])
+def test_threads_that_no_search_can_have_are_refused(threads: int) -> None:
+    with pytest.raises(RecipeError, match="give 1 to 1024"):
+        Engine(UniformEvaluator(), threads=threads)
+
+
+def test_a_batch_that_no_search_can_have_is_refused() -> None:
+    with pytest.raises(RecipeError, match="give 1 or more"):
+        Engine(UniformEvaluator(), batch=0)
+
+
+def test_weights_that_are_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="cannot be read"):
+        set_params(SearchParams(), {"playout": f"linear:{tmp_path}"})
+
+
+def test_results_are_equal_to_themselves_alone() -> None:
+    engine = Engine(UniformEvaluator(), limits=Limits(visits=2))
+    engine.set_position(Game(5))
+    result, count, stats = engine.think(), engine.count(Game(5)), engine._search.stats()
+    for found in (result, result.raw, count, stats):
+        assert found is not None and found == found and found != replace(found) and len({found, found}) == 1
+
+
+def test_each_move_is_thought_about_within_its_memory() -> None:
+    engine = engine_on(Game(9), params=SearchParams.model_validate({"memory": 1 << 20}))
+    assert engine.think(Limits(visits=20_000)).visits == 20_000
+
+
+# Passing.
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
@@ -413,76 +472,6 @@ def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
     assert [c.point for c in engine.think(Limits(visits=50)).candidates] == [24]
     assert engine.think(Limits(visits=50)).move == PASS
     assert [c.point for c in engine.think(Limits(playouts=10)).candidates] == [24], "the list is as it was"
-
-
-def test_overrides_that_a_search_refuses_are_refused_again() -> None:
-    engine = engine_on(Game(9), params=SearchParams(selection="rave", priors="uniform"))
-    for _ in range(2):
-        with pytest.raises(ValueError, match="node_ownership"):
-            engine.set_position(Game(9), overrides={"node_ownership": True})
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        ({"cpuct": 2.0}, "unknown search setting 'cpuct'; did you mean c_puct"),
-        ({"c_puct": -3.0}, "c_puct: .*-3"),
-        ({"lcb": "perhaps"}, "lcb: .*perhaps"),
-    ],
-)
-def test_overrides_that_are_no_settings_are_named(overrides: dict[str, Any], message: str) -> None:
-    engine = Engine(UniformEvaluator())
-    for _ in range(2):
-        with pytest.raises(RecipeError, match=message):
-            engine.set_position(Game(9), overrides=overrides)
-
-
-def test_results_are_equal_to_themselves_alone() -> None:
-    engine = Engine(UniformEvaluator(), limits=Limits(visits=2))
-    engine.set_position(Game(5))
-    result, count, stats = engine.think(), engine.count(Game(5)), engine._search.stats()
-    for found in (result, result.raw, count, stats):
-        assert found is not None and found == found and found != replace(found) and len({found, found}) == 1
-
-
-def test_a_seed_that_cannot_be_is_named() -> None:
-    with pytest.raises(RecipeError, match=r"seed must lie between 0 and .*, not -1"):
-        Engine(UniformEvaluator(), seed=-1)
-
-
-def test_overrides_hold_for_one_position_and_drop_the_tree() -> None:
-    engine, game = Engine(UniformEvaluator(), SearchParams(c_puct=0.9), batch=1), Game(9)
-    engine.set_position(game)
-    assert engine.think(Limits(playouts=10)).visits == 10
-    for visits in (10, 20):  # of a tree that starts anew, and is kept by the same settings
-        engine.set_position(game, overrides={"node_ownership": True})
-        assert engine.params.node_ownership and engine.params.c_puct == 0.9
-        assert engine.think(Limits(playouts=10)).visits == visits
-    engine.set_position(game)
-    assert not engine.params.node_ownership and engine.think(Limits(playouts=10)).visits == 10
-    assert engine.asked_params == SearchParams(c_puct=0.9)
-
-
-@pytest.mark.parametrize("threads", [0, -1, 1025])
-def test_threads_that_no_search_can_have_are_refused(threads: int) -> None:
-    with pytest.raises(RecipeError, match="give 1 to 1024"):
-        Engine(UniformEvaluator(), threads=threads)
-
-
-def test_a_batch_that_no_search_can_have_is_refused() -> None:
-    with pytest.raises(RecipeError, match="give 1 or more"):
-        Engine(UniformEvaluator(), batch=0)
-
-
-def test_weights_that_are_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="cannot be read"):
-        set_params(SearchParams(), {"playout": f"linear:{tmp_path}"})
-
-
-def test_a_game_that_is_over_can_still_be_asked_about() -> None:
-    game = Game.from_diagram(SETTLED).play("pass").play("pass")
-    assert result_of(game, visits=20).move == PASS
-    assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
 
 
 @pytest.mark.parametrize("most", [0, 1])
@@ -544,6 +533,25 @@ def test_the_search_of_a_pass_leaves_the_next_answer_alone() -> None:
     assert again.winrate == pytest.approx(first.winrate, abs=0.01)
 
 
+def test_an_advantage_stays_with_its_side_when_a_pass_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_on(Game(9), params=SearchParams(playout_doubling_advantage=1.5))
+    made = []
+
+    def new_search(evaluator: object, params: SearchParams, *rest: object) -> TreeSearch:
+        made.append(params.playout_doubling_advantage)
+        return TreeSearch(evaluator, params, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("tengen.engine.engine._new_search", new_search)
+    engine._pass_winrate()
+    assert made == [-1.5], "the other side is to move after the pass"
+
+
+def test_a_game_that_is_over_can_still_be_asked_about() -> None:
+    game = Game.from_diagram(SETTLED).play("pass").play("pass")
+    assert result_of(game, visits=20).move == PASS
+    assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
+
+
 @pytest.mark.parametrize("end", ["resignation", "passes"])
 def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
     game = Game.from_diagram(". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . .".replace(" ", ""), "tromp-taylor")
@@ -558,6 +566,9 @@ def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
     result = result_of(game, ScriptedEvaluator({ko: 99.0}), visits=20)
     assert game.is_legal(result.move)
     assert ko not in [candidate.point for candidate in result.candidates]
+
+
+# Resigning.
 
 
 def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False) -> list[int]:
@@ -583,11 +594,6 @@ def test_a_hopeless_game_is_resigned_and_not_early() -> None:
 
 def test_resigning_can_be_turned_off() -> None:
     assert play_hopeless_game(Style(resign=False)) == []
-
-
-def test_each_move_is_thought_about_within_its_memory() -> None:
-    engine = engine_on(Game(9), params=SearchParams.model_validate({"memory": 1 << 20}))
-    assert engine.think(Limits(visits=20_000)).visits == 20_000
 
 
 # Networks without some outputs.
