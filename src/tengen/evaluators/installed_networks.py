@@ -25,22 +25,6 @@ class UnknownNetwork(NetworkError):
     """There is neither an installed file of this name nor a file at this path."""
 
 
-def remove_network(name: str) -> list[Path]:
-    """Remove a network that `add_network` installed, and its int8 file; returns the files that were removed.
-
-    Raises NetworkError for a name that is none of these.
-    """
-    path = user_folder() / f"{name}{SUFFIX}"
-    if not re.fullmatch(r"[\w+-][\w.@+-]*", name) or not path.is_file():
-        added = [file.stem for file in sorted(user_folder().glob(f"*{SUFFIX}")) if not file.name.endswith(INT8_SUFFIX)]
-        there = f"there are: {', '.join(added)}" if added else "there are none"
-        raise NetworkError(f"no network {name!r} was added by tengen nets add; {there}")
-    files = [file for file in (path, int8_path(path)) if file.is_file()]
-    for file in files:
-        file.unlink()
-    return files
-
-
 def find_network(name_or_path: str | Path) -> Path:
     """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none.
 
@@ -64,35 +48,24 @@ def find_network_on(name_or_path: str | Path, size: int) -> Path:
     return by_size.get(size) or find_network(name_or_path)
 
 
-@dataclass(frozen=True)
-class PortableNetwork:
-    """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,
-    the int8 file after the network.
-    """
-
-    name: str
-    files: dict[str, bytes] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, name: str, path: Path) -> "PortableNetwork":
-        """The network of this name, whose file here is `path`."""
-        paths = [] if is_shipped(name, path) else [path, int8_path(path)]
-        return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
-
-    def unpack(self, folder: Path) -> str:
-        """What loads the network; its files, if there are some, are written into `folder`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in self.files.items():
-            (folder / name).write_bytes(data)
-        return str(folder / next(iter(self.files))) if self.files else self.name
+def _default() -> Path:
+    files = sorted(EMBEDDED.glob(f"*{SUFFIX}"))
+    if not files:
+        raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
+    lines = _default_lines()
+    return EMBEDDED / f"{lines[0]}{SUFFIX}" if lines else files[0]
 
 
-def is_shipped(name: str, path: Path) -> bool:
-    """Whether every machine with Tengen has the network of this name, whose file here is `path`.
+def default_by_size() -> dict[int, Path]:
+    """The embedded networks that `default` asks on boards of their own size, by size."""
+    pairs = (line.split() for line in _default_lines()[1:])
+    return {int(size): EMBEDDED / f"{name}{SUFFIX}" for size, name in pairs}
 
-    The path of a shipped network is that of one machine.
-    """
-    return path.parent == EMBEDDED and Path(name).name == name
+
+def _default_lines() -> list[str]:
+    if not DEFAULT_NAME.is_file():
+        return []
+    return [line.strip() for line in DEFAULT_NAME.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
@@ -197,21 +170,48 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     return target
 
 
-def _default() -> Path:
-    files = sorted(EMBEDDED.glob(f"*{SUFFIX}"))
-    if not files:
-        raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
-    lines = _default_lines()
-    return EMBEDDED / f"{lines[0]}{SUFFIX}" if lines else files[0]
+def remove_network(name: str) -> list[Path]:
+    """Remove a network that `add_network` installed, and its int8 file; returns the files that were removed.
+
+    Raises NetworkError for a name that is none of these.
+    """
+    path = user_folder() / f"{name}{SUFFIX}"
+    if not re.fullmatch(r"[\w+-][\w.@+-]*", name) or not path.is_file():
+        added = [file.stem for file in sorted(user_folder().glob(f"*{SUFFIX}")) if not file.name.endswith(INT8_SUFFIX)]
+        there = f"there are: {', '.join(added)}" if added else "there are none"
+        raise NetworkError(f"no network {name!r} was added by tengen nets add; {there}")
+    files = [file for file in (path, int8_path(path)) if file.is_file()]
+    for file in files:
+        file.unlink()
+    return files
 
 
-def default_by_size() -> dict[int, Path]:
-    """The embedded networks that `default` asks on boards of their own size, by size."""
-    pairs = (line.split() for line in _default_lines()[1:])
-    return {int(size): EMBEDDED / f"{name}{SUFFIX}" for size, name in pairs}
+@dataclass(frozen=True)
+class PortableNetwork:
+    """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,
+    the int8 file after the network.
+    """
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, path: Path) -> "PortableNetwork":
+        """The network of this name, whose file here is `path`."""
+        paths = [] if is_shipped(name, path) else [path, int8_path(path)]
+        return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
+
+    def unpack(self, folder: Path) -> str:
+        """What loads the network; its files, if there are some, are written into `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (folder / name).write_bytes(data)
+        return str(folder / next(iter(self.files))) if self.files else self.name
 
 
-def _default_lines() -> list[str]:
-    if not DEFAULT_NAME.is_file():
-        return []
-    return [line.strip() for line in DEFAULT_NAME.read_text(encoding="utf-8").splitlines() if line.strip()]
+def is_shipped(name: str, path: Path) -> bool:
+    """Whether every machine with Tengen has the network of this name, whose file here is `path`.
+
+    The path of a shipped network is that of one machine.
+    """
+    return path.parent == EMBEDDED and Path(name).name == name
