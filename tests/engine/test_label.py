@@ -143,6 +143,21 @@ def test_other_games_at_the_path_of_a_store_are_refused(
     assert len(Store.open(out)) == 7
 
 
+def test_a_damaged_store_of_labels_gets_no_more(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "labels"
+    assert label(store.path, out, "--games", "2") == 0
+    [shard] = out.glob("*.arrow")
+    shard.write_bytes(shard.read_bytes()[:-100])
+    before = (out / "manifest.json").read_bytes()
+    capsys.readouterr()
+    for further in (["--games", "4"], ["--per-game", "2", "--add"]):
+        assert label(store.path, out, *further) == 2
+        assert "damaged or missing shard" in capsys.readouterr().err
+        assert (out / "manifest.json").read_bytes() == before
+
+
 def test_labels_of_several_commands_in_one_store(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

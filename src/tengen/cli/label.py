@@ -71,6 +71,7 @@ def command(
     wanted = min(games or len(labeller), len(labeller))
     new = {"teacher": teacher_facts, "labels": [{**labels, "first": 0}]}
     with report_interruption(out), StoreAppender(out, new) as appender, ShutdownFlag() as stop:
+        Store.open(out)  # raises for a damaged one, to which nothing is added
         first, end = _rows(appender, out, teacher_facts, labels, add)
         done = (end or appender.rows) - first
         if end is not None and done < wanted:
