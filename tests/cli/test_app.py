@@ -175,7 +175,7 @@ def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.Captur
         ("review {games} --out taken", "a folder is needed, but there is a file: taken; name another folder"),
         ("nets default --raw taken.sgf", "error: taken.sgf: no game tree"),
         ("nets add taken.sgf", "taken.sgf is no network that can be read: give an .onnx file of Tengen"),
-        ("label store --teacher default --out store", "store is a store without labels; choose another folder"),
+        ("label store --teacher default --out store", "store is one of the stores to label; choose another folder"),
     ],
 )
 def test_a_mistake_is_named_with_what_would_be_right(

@@ -112,8 +112,9 @@ def test_the_same_command_goes_on(store: Store, tmp_path: Path, capsys: pytest.C
     capsys.readouterr()
     assert label(store.path, tmp_path / "parts", "--visits", "2") == 2
     assert "other labels" in capsys.readouterr().err
-    assert label(store.path, store.path) == 2  # a store without labels
-    assert len(Store.open(store.path)) == GAMES
+    plain = write_store(tmp_path / "plain", 2)
+    assert label(store.path, plain) == 2
+    assert "is a store without labels" in capsys.readouterr().err and len(Store.open(plain)) == 2
 
 
 def test_other_games_at_the_path_of_a_store_are_refused(
@@ -156,6 +157,19 @@ def test_a_damaged_store_of_labels_gets_no_more(
         assert label(store.path, out, *further) == 2
         assert "damaged or missing shard" in capsys.readouterr().err
         assert (out / "manifest.json").read_bytes() == before
+
+
+def test_a_store_is_not_labelled_into_itself(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its labels would be those of games that it gets meanwhile."""
+    out = tmp_path / "labels"
+    assert label(store.path, out, "--games", "2") == 0
+    capsys.readouterr()
+    monkeypatch.chdir(out)
+    assert label(out, Path("../labels"), "--per-game", "2", "--add") == 2
+    assert "../labels is one of the stores to label" in capsys.readouterr().err
+    assert len(Store.open(out)) == 2
 
 
 def test_labels_of_several_commands_in_one_store(

@@ -57,6 +57,8 @@ def command(
     path = find_network(teacher)
     card = read_card(path)
     plan = LabelPlan(per_game, visits, vary_rules, seed)
+    if out.resolve() in [store.resolve() for store in stores]:
+        raise StoreError(f"{out} is one of the stores to label; choose another folder")
     opened = [Store.open(store) for store in stores]
     teacher_facts, labels = _facts(opened, card, licence, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
