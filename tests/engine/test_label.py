@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from training.small_run import SIZE, random_record, write_store
 
@@ -15,6 +16,7 @@ from tengen.data.record import GameRecord, pack_shares, unpack_shares
 from tengen.data.writer import StoreAppender, StoreWriter
 from tengen.engine.label import RULE_SETS, Labeller, LabelPlan
 from tengen.evaluators import Evaluator, UniformEvaluator, load_evaluator
+from tengen.evaluators.network_file import find_network, load_onnx, read_card
 
 GAMES = 12
 
@@ -170,6 +172,39 @@ def test_a_store_is_not_labelled_into_itself(
     assert label(out, Path("../labels"), "--per-game", "2", "--add") == 2
     assert "../labels is one of the stores to label" in capsys.readouterr().err
     assert len(Store.open(out)) == 2
+
+
+def test_the_networks_of_default_are_named(store: Store, tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "boards") as writer:
+        for seed, size in enumerate((7, 9, 11, 9)):
+            writer.add(random_record(seed, size=size))
+    words = ["--teacher", "default", "--per-game", "1", "--out", str(tmp_path / "labels"), "--quiet"]
+    assert main(["label", str(tmp_path / "boards"), *words]) == 0
+    teacher = Store.open(tmp_path / "labels").manifest["teacher"]
+    assert (teacher["name"], teacher["licence"]) == ("zero-7x7, distilled-9x9, distilled-b8c64-2", "MIT")
+
+
+def test_another_network_of_the_same_name_and_day_is_refused(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a network that was trained on since; the digest of earlier versions is not known."""
+    network, out = tmp_path / "mine.onnx", tmp_path / "labels"
+    model = load_onnx(find_network("zero-7x7"))
+    del model.metadata_props[:]
+    onnx.helper.set_model_props(model, read_card(find_network("zero-7x7")).metadata())
+    words = ["label", str(store.path), "--teacher", str(network), "--out", str(out), "--quiet", "--games"]
+    onnx.save(model, network)
+    assert main([*words, "2"]) == 0
+    bias = next(each for each in model.graph.initializer if each.data_type == onnx.TensorProto.FLOAT)
+    bias.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(bias) + 1, bias.name))
+    onnx.save(model, network)
+    capsys.readouterr()
+    assert main([*words, "4"]) == 2
+    assert "other labels (teacher: sha256" in capsys.readouterr().err
+    with StoreAppender(out) as appender:
+        teacher = {name: value for name, value in appender.facts["teacher"].items() if name != "sha256"}
+        appender.set_facts({"teacher": teacher})
+    assert main([*words, "4"]) == 0
 
 
 def test_labels_of_several_commands_in_one_store(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from tengen.checksums import file_digest
 from tengen.cli.board_sizes import warn_of_boards
 from tengen.cli.interruption import report_interruption
 from tengen.data.format import games_digest
@@ -17,14 +19,15 @@ from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.installed_networks import find_network, find_network_on
+from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
 from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
 
 _GAMES_AT_ONCE = 64
+_OF_CARD = ("name", "licence", "created", "version")
 
 
 def command(
@@ -54,19 +57,18 @@ def command(
     """
     if is_playout(teacher):
         raise NetworkError(f"{teacher} is a playout policy: a teacher is a network")
-    path = find_network(teacher)
-    card = read_card(path)
+    find_network(teacher)  # before the stores are read
     plan = LabelPlan(per_game, visits, vary_rules, seed)
     if out.resolve() in [store.resolve() for store in stores]:
         raise StoreError(f"{out} is one of the stores to label; choose another folder")
     opened = [Store.open(store) for store in stores]
-    teacher_facts, labels = _facts(opened, card, licence, plan)
+    sizes = sorted({int(size) for store in opened for size in store.column("size")})
+    teacher_facts, labels = _teacher(teacher, licence, sizes), _labels(opened, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
     evaluator = load_evaluator(teacher, device, batch=batch)
-    sizes = {int(size) for store in opened for size in store.column("size")}
     for size in sizes:
         if visits > 1 and not evaluator.on(size).has_value:
-            raise NetworkError(f"{card.name} has no value, which a search needs: label with --visits 1")
+            raise NetworkError(f"{teacher_facts['name']} has no value, which a search needs: label with --visits 1")
         evaluator.on(size)
     warn_of_boards(teacher, sizes)
     labeller = Labeller(opened, evaluator, plan, batch=batch)
@@ -86,17 +88,31 @@ def command(
                 done = appender.rows - first
                 bar.update(task, completed=done)
         others = f", {rows:,} with those before" if (rows := appender.rows) > done else ""
-    print(f"{out}: {done:,} games{others}, {plan.per_game} positions a game, labelled by {card.name}")
+    print(f"{out}: {done:,} games{others}, {plan.per_game} positions a game, labelled by {teacher_facts['name']}")
 
 
-def _facts(stores: list[Store], card: Card, licence: str, plan: LabelPlan) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The teacher, and what else decides the labels, for the manifest."""
-    teacher = {"name": card.name, "licence": licence or card.licence, "created": card.created, "version": card.version}
+def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
+    """The teacher for the manifest: of `default` the networks that label boards of these sizes."""
+    paths = {size: find_network_on(name, size) for size in sizes} or {0: find_network(name)}
+    cards = {path: read_card(path) for path in paths.values()}
+    # Networks of one name may be of one day; what is converted from another program's file has no date.
+    digests = [file_digest(path)[:16] for path, card in cards.items() if card.created]
+    facts = {key: _joined(getattr(card, key) for card in cards.values()) for key in _OF_CARD}
+    return {**facts, "licence": licence or facts["licence"], "sha256": _joined(digests)}
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Different texts, in their order."""
+    return ", ".join(text for text in dict.fromkeys(texts) if text)
+
+
+def _labels(stores: list[Store], plan: LabelPlan) -> dict[str, Any]:
+    """What decides the labels beside the teacher, for the manifest."""
     sources = [
         {"store": str(store.path), "games": len(store), "sha256": (games_digest(store.manifest) or "")[:16]}
         for store in stores
     ]
-    return teacher, {**asdict(plan), "stores": sources}
+    return {**asdict(plan), "stores": sources}
 
 
 def _rows(
@@ -110,7 +126,9 @@ def _rows(
     found = appender.facts
     if not found.get("teacher"):
         raise StoreError(f"{out} is a store without labels; choose another folder")
-    _check_same(out, "teacher", found["teacher"], teacher, "choose another folder")
+    # Without the digest that earlier versions did not write.
+    before = {"sha256": teacher["sha256"], **found["teacher"]}
+    _check_same(out, "teacher", before, teacher, "choose another folder")
     parts: list[dict[str, Any]] = found["labels"]
     if isinstance(parts, dict):  # as once written, of one command
         parts = [{**parts, "first": 0}]
