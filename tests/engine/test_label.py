@@ -174,6 +174,15 @@ def test_a_store_is_not_labelled_into_itself(
     assert len(Store.open(out)) == 2
 
 
+def test_a_teacher_that_has_not_learnt_the_boards_is_refused(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As one that labels in training is; `default` knows the boards of each network."""
+    assert main(["label", str(store.path), "--teacher", "zero-9x9", "--out", str(tmp_path / "labels"), "--quiet"]) == 2
+    assert "zero-9x9 learnt 9x9, not 7x7, which are among the games" in capsys.readouterr().err
+    assert not (tmp_path / "labels").exists()
+
+
 def test_the_networks_of_default_are_named(store: Store, tmp_path: Path) -> None:
     with StoreWriter(tmp_path / "boards") as writer:
         for seed, size in enumerate((7, 9, 11, 9)):
@@ -230,8 +239,8 @@ def test_labels_of_several_commands_in_one_store(
     assert label(store.path, out, "--games", "6") == 2
     assert "has 5 of these 6 games, and other labels after them" in capsys.readouterr().err
     # Another teacher is refused, with --add too.
-    assert main(["label", str(store.path), "--teacher", "zero-9x9", "--out", str(out), "--quiet", "--add"]) == 2
-    assert "teacher: name zero-7x7, not zero-9x9" in capsys.readouterr().err
+    assert main(["label", str(store.path), "--teacher", "distilled-b8c64", "--out", str(out), "--quiet", "--add"]) == 2
+    assert "teacher: name zero-7x7, not distilled-b8c64" in capsys.readouterr().err
     assert len(Store.open(out)) == 5 + GAMES
 
 

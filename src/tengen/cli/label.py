@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from tengen.checksums import file_digest
-from tengen.cli.board_sizes import warn_of_boards
 from tengen.cli.interruption import report_interruption
 from tengen.data.format import games_digest
 from tengen.data.store import Store
@@ -19,6 +18,7 @@ from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.evaluator import boards_not_learnt
 from tengen.evaluators.installed_networks import find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
@@ -70,7 +70,6 @@ def command(
         if visits > 1 and not evaluator.on(size).has_value:
             raise NetworkError(f"{teacher_facts['name']} has no value, which a search needs: label with --visits 1")
         evaluator.on(size)
-    warn_of_boards(teacher, sizes)
     labeller = Labeller(opened, evaluator, plan, batch=batch)
     wanted = min(games or len(labeller), len(labeller))
     new = {"teacher": teacher_facts, "labels": [{**labels, "first": 0}]}
@@ -92,9 +91,18 @@ def command(
 
 
 def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
-    """The teacher for the manifest: of `default` the networks that label boards of these sizes."""
+    """The teacher for the manifest: of `default` the networks that label boards of these sizes.
+
+    Raises NetworkError for a size that it has not learnt: such labels mean nothing.
+    """
     paths = {size: find_network_on(name, size) for size in sizes} or {0: find_network(name)}
     cards = {path: read_card(path) for path in paths.values()}
+    for path, card in cards.items():
+        asked = [size for size in sizes if paths[size] == path]
+        if text := boards_not_learnt(card.name, card.board_sizes, asked):
+            raise NetworkError(
+                f"{text.partition(':')[0]}, which are among the games: choose a teacher that learnt them"
+            )
     # Networks of one name may be of one day; what is converted from another program's file has no date.
     digests = [file_digest(path)[:16] for path, card in cards.items() if card.created]
     facts = {key: _joined(getattr(card, key) for card in cards.values()) for key in _OF_CARD}
