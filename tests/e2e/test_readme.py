@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
 
-from tengen.cli.app import VERBS
+from tengen.cli.app import VERBS, check_command
+from tengen.errors import TengenError
+from tengen.recipes.loader import load_recipe, recipe_kind, recipe_names
+from tengen.reinforce.config import PolicyGradientConfig
+from tengen.selfplay.config import SelfPlayConfig
+from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -91,6 +98,34 @@ def test_the_commands_of_the_pages_exist() -> None:
         verbs = set(re.findall(r"^(?: {4})?tengen ([a-z]\w*)|`tengen ([a-z]\w*)", text, re.MULTILINE))
         unknown = {first or second for first, second in verbs} - set(VERBS)
         assert page.name == "log.md" or not unknown, f"{page.name} names commands that do not exist: {unknown}"
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """The words of the commands of `tengen` on a page, without comments and what the shell takes."""
+    text = page.read_text(encoding="utf-8")
+    blocks = "\n".join(re.findall(r"^ *```sh\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)).replace("\\\n", " ")
+    lines = re.findall(r"^ *(tengen .*)", blocks, re.M) + re.findall(r"`(tengen [^`]+)`|^ {4}(tengen .*)", text, re.M)
+    found = [shlex.split("".join(line), comments=True) for line in lines]
+    return [list(takewhile(lambda word: word not in (">", "|", "&&"), words[1:])) for words in found]
+
+
+WITH_COMMANDS = [page for page in PAGES if page.name != "log.md" and commands_of(page)]
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_options_and_settings_of_the_commands_exist(page: Path) -> None:
+    """Commands may be named without their arguments, and lists of options are no commands."""
+    models = {"supervised": RunConfig, "linear-playout": LinearRun, "selfplay": SelfPlayConfig}
+    for words in commands_of(page):
+        if "--help" in words or words[0] == "COMMAND" or any(word.startswith("[-") for word in words):
+            continue
+        try:
+            check_command(words)
+        except TengenError as error:
+            assert re.search("missing argument|requires an argument", str(error)), f"{words}: {error}"
+        if words[0] in ("train", "zero") and len(words) > 1 and words[1] in recipe_names():
+            settings = [word for before, word in pairwise(words) if before == "--set"]
+            load_recipe(words[1], settings, model=models.get(recipe_kind(words[1]), PolicyGradientConfig))
 
 
 @pytest.fixture(scope="module")
