@@ -101,11 +101,13 @@ def test_the_commands_of_the_pages_exist() -> None:
 
 
 def commands_of(page: Path) -> list[list[str]]:
-    """The words of the commands of `tengen` on a page, without comments and what the shell takes."""
+    """The words of the commands of `tengen` on a page, without comments and redirections."""
     text = page.read_text(encoding="utf-8")
     blocks = "\n".join(re.findall(r"^ *```sh\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)).replace("\\\n", " ")
     lines = re.findall(r"^ *(tengen .*)", blocks, re.M) + re.findall(r"`(tengen [^`]+)`|^ {4}(tengen .*)", text, re.M)
-    found = [shlex.split("".join(line), comments=True) for line in lines]
+    # Variables: `${board%:*}` is a number there, `$net` a name.
+    plain = [re.sub(r"\$\w+", "name", re.sub(r"\$\{[^}]+\}", "9", "".join(line))) for line in lines]
+    found = [shlex.split(line, comments=True) for line in plain]
     return [list(takewhile(lambda word: word not in (">", "|", "&&"), words[1:])) for words in found]
 
 
