@@ -272,6 +272,20 @@ def test_a_search_labels_with_its_visits(store: Store, teacher: Evaluator) -> No
         assert -1 <= record.root_values[ply] <= 1
 
 
+def test_labels_take_the_place_of_those_before(store: Store, teacher: Evaluator, tmp_path: Path) -> None:
+    """Of a store of labels, and of self-play, whose searches left visits, values and surprises."""
+    with StoreWriter(tmp_path / "first") as writer:
+        for record in Labeller([store], teacher, LabelPlan(per_game=6, vary_rules=False)).label(0, 4):
+            writer.add(replace(record, surprises=np.ones(len(record.moves), np.float32)))
+    first = Store.open(tmp_path / "first")
+    second = Labeller([first], teacher, LabelPlan(per_game=2, vary_rules=False, seed=1)).label(0, 4)
+    for record in second:
+        plies = list(labelled(record))
+        assert len(plies) == 2 and record.surprises is None and record.root_values is not None
+        assert np.flatnonzero(~np.isnan(record.root_values)).tolist() == plies
+        assert [ply for ply, packed in enumerate(record.root_ownership or ()) if packed] == plies
+
+
 class Valueless(UniformEvaluator):
     has_value = False
 
