@@ -107,11 +107,23 @@ def test_sure_playouts_overrule_a_sure_network_and_doubtful_ones_do_not() -> Non
         sure.ravel()[coords.from_gtp(name, 9)] = 0.9
     count = count_with(game, sure)
     assert names(count.dead) == {"D3", "F6", "G6"}
-    assert (count.ownership.ravel()[list(count.dead)[:2]] < -0.5).all(), "and the ownership says so too"
+    assert (count.ownership.ravel()[list(count.dead)[:2]] < -0.4).all(), "and the ownership says so too"
     point = coords.from_gtp("F6", 9)
     played = game.ownership_by_playouts(128, 0).ravel()[point]
-    assert count.ownership.ravel()[point] == pytest.approx(0.8 * played + 0.2 * 0.9)
+    assert count.ownership.ravel()[point] == pytest.approx(0.7 * played + 0.3 * 0.9)
     assert names(Counter(UniformEvaluator()).count(game, sure, by="network").dead) == {"D3"}
+
+
+@pytest.mark.parametrize(("black", "dead"), [(0.35, True), (0.5, False)])
+def test_a_sure_network_decides_where_playouts_are_in_doubt(
+    black: float, dead: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F6 and G6 are black stones in White's area: two thirds of the playouts let them live, or three quarters."""
+    game, playouts = Game.from_diagram(DEAD), owned(OWNERS)
+    stones = [coords.from_gtp(name, 9) for name in ("F6", "G6")]
+    playouts.ravel()[stones] = black
+    monkeypatch.setattr(Game, "ownership_by_playouts", lambda *_: playouts)
+    assert set(stones).issubset(count_with(game, owned(OWNERS)).dead) == dead
 
 
 def test_each_way_decides_alone() -> None:

@@ -22,7 +22,7 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 # A chain is dead where this share of playouts and the rest of network hold it lost. A network that has seen few endings
 # to their end is confidently wrong too often to weigh more: docs/log.md has the figures.
-_PLAYOUTS = 0.8
+_PLAYOUTS = 0.7
 # Playouts confirm a point where the network leans to one side and almost none of them ends with the other.
 _LEANING = 0.4
 _UNANIMOUS = 0.9
