@@ -11,6 +11,7 @@ from tengen.evaluators import (
     BatchEvaluator,
     BySizeEvaluator,
     Evaluation,
+    Evaluator,
     InputBatch,
     UniformEvaluator,
     installed_networks,
@@ -19,6 +20,8 @@ from tengen.evaluators import (
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.symmetric import SymmetricEvaluator
+from tengen.game import BLACK, WHITE, Game
+from tengen.rules import RULE_NAMES
 
 
 class Constant(BatchEvaluator):
@@ -119,3 +122,31 @@ def test_other_networks_can_be_named_for_some_sizes() -> None:
     assert found.on(19).name == read_card(installed_networks.find_network("default")).name
     with pytest.raises(NetworkError, match="gone"):
         load_evaluator("default", on_sizes={9: "gone"}).on(9)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Evaluator:
+    return load_evaluator("default")
+
+
+@pytest.mark.parametrize("size", range(5, 20))
+def test_default_knows_won_positions_of_every_size_under_all_rules(size: int, shipped: Evaluator) -> None:
+    """A wall across the board, and a komi that gives one side the game by three points a line, whoever is to move."""
+    card = read_card(network_file.find_network_on("default", size))
+    assert size in card.board_sizes and card.licence
+    wall = size // 2
+    row = " ".join("X" if x == wall - 1 else "O" if x == wall else "." for x in range(size))
+    even, margin = (2 * wall - size) * size, 3 * size + 0.5
+    cases = [(rules, sign, side) for rules in RULE_NAMES for sign in (1, -1) for side in (BLACK, WHITE)]
+    cases += cases[: -len(cases) % 16]  # models are compiled for each size of a batch
+    for first in range(0, len(cases), 16):
+        chosen = cases[first : first + 16]
+        games = [
+            Game.from_diagram("\n".join([row] * size), rules, komi=even - sign * margin, to_play=side)
+            for rules, sign, side in chosen
+        ]
+        found = shipped.evaluate(games)
+        for_winner = np.array([sign * (1 if side == BLACK else -1) for _, sign, side in chosen])
+        assert (found.value * for_winner > 0.9).all()
+        assert found.score is not None and (found.score * for_winner > 0).all()
+        assert np.allclose(found.policy.sum(1), 1, atol=1e-5)
