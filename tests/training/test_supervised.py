@@ -357,6 +357,7 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
     Labels of games that are held out show how far it agrees with the teacher.
     """
     labels, judged = tmp_path / "labels", settings["data"]["validation_store"]
+    games = Path(settings["data"]["store"]).name
     command = ["label", settings["data"]["store"], "--teacher", "zero-7x7", "--per-game", "3", "--licence", "CC0"]
     assert main([*command, "--out", str(labels), "--quiet"]) == 0
     settings["data"] |= {"store": str(labels), "teacher": {"policy": 0.9}}
@@ -370,7 +371,7 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
     assert samplers.labels is not None and samplers.labels.positions + samplers.train.positions == 3 * GAMES
     assert not set(samplers.labels.game_rows) & set(samplers.train.game_rows)
     card = read_card(train(run, tmp_path / "run", show_progress=False))
-    assert card.data == "the games of labels; targets of zero-7x7 (CC0)"
+    assert card.data == f"the games of {games}; targets of zero-7x7 (CC0)"
     found = [event["policy"] for event in read_events(tmp_path / "run", "train")]
     assert np.mean(found[-3:]) < np.mean(found[:3]) - 0.1
     apart = [event["divergence"] for event in read_events(tmp_path / "run", "validation")]

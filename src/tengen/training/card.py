@@ -69,11 +69,19 @@ def facts_of(card: CardFacts, store: Store, rows: Ints, teacher: Mapping[str, st
 
 def _described(store: Store) -> str:
     """What a store was imported from, as far as it says, and whose moves are learned."""
-    names = [Path(source).name or source for source in store.manifest.get("sources", [])]
+    sources = store.manifest.get("sources") or _labelled(store)
+    names = [Path(source).name or source for source in sources]
     more = f" and {len(names) - _SOURCES} more" if len(names) > _SOURCES else ""
     players = store.manifest.get("filters", {}).get("players", [])
     moves = f", the moves of {', '.join(players)}" if players else ""
     return f"the games of {', '.join(names[:_SOURCES]) or store.path.name}{more}{moves}"
+
+
+def _labelled(store: Store) -> list[str]:
+    """The stores whose games a store of labels has; none of another store."""
+    parts = store.manifest.get("labels", [])
+    parts = [parts] if isinstance(parts, dict) else parts  # as once written, of one command
+    return list(dict.fromkeys(source["store"] for part in parts for source in part["stores"]))
 
 
 def board_sizes(store: Store, rows: Ints) -> list[int]:
