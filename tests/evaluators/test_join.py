@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="networks are made with the extra [train]")
 
 from tengen.cli.app import main
 from tengen.data.planes import plane_set
-from tengen.engine import Engine, Limits
+from tengen.engine import Engine, Limits, SearchParams
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.installed_networks import find_network
@@ -20,6 +20,7 @@ from tengen.evaluators.network_file import Card, read_card
 from tengen.game import Game
 from tengen.networks import build, parse_config
 from tengen.networks.export import export
+from tengen.recipes import load_recipe
 
 CONVS = ["5x5x8", "3x3x8"]
 
@@ -86,6 +87,21 @@ def test_the_longer_plane_set_may_be_that_of_the_policy_and_the_card_says_what_b
     )
     np.testing.assert_allclose(found.policy, first.policy, atol=1e-6)
     np.testing.assert_allclose(found.value, second.value, atol=1e-5)
+
+
+def test_the_joined_networks_of_alphago_mix_their_value_with_playouts(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """The policy alone is advised playouts for all of a leaf's value, for it has none."""
+    advised = []
+    for path, recipe in zip(files, ("alphago-policy", "alphago-value"), strict=True):
+        model, card = onnx.load(path), read_card(path)
+        card = card.model_copy(update={"search": load_recipe(recipe).card.search})
+        onnx.helper.set_model_props(model, card.metadata())
+        onnx.save(model, tmp_path / path.name)
+        advised.append(SearchParams().advised(card.search).playout_weight)
+    assert advised == [1, 0.5]
+    for value in (tmp_path / files[1].name, files[1]):
+        search = join(tmp_path / files[0].name, value, tmp_path / "alphago.onnx").search
+        assert SearchParams().advised(search) == SearchParams.preset("alphago")
 
 
 def test_networks_of_other_versions_of_the_operators_are_joined(tmp_path: Path) -> None:

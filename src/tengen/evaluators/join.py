@@ -27,6 +27,8 @@ _BEGINNINGS = {
 `bakago39-bug`, the areas of `katago-v4` and the ko of `darkforest12` differ from those of `bakago39`, `katago-v3` and
 `betago7`."""
 
+_PLAYOUTS = "playout_weight"
+
 
 def join(policy: Path, value: Path, target: Path) -> Card:
     """Write a network file with the policy of one network and all other outputs of a second one; returns its card.
@@ -67,7 +69,7 @@ def join(policy: Path, value: Path, target: Path) -> Card:
         board_sizes=sizes,
         rules=cards[1].rules or cards[0].rules,
         data=" and ".join(dict.fromkeys(card.data for card in cards if card.data)),
-        search=dict(cards[1].search) | dict(cards[0].search),
+        search=_advice(*cards),
         licence=" and ".join(dict.fromkeys(card.licence for card in cards if card.licence)),
         created=date.today().isoformat(),
         version=tengen.__version__,
@@ -82,6 +84,16 @@ def join(policy: Path, value: Path, target: Path) -> Card:
     with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
     return card
+
+
+def _advice(policy: Card, value: Card) -> dict[str, Any]:
+    """The search that suits both: that of the policy first, but the share of playouts that suits the value.
+
+    A policy alone is advised playouts for all of a leaf's value.
+    """
+    found = {**value.search, **policy.search}
+    found.pop(_PLAYOUTS, None)
+    return found | {name: share for name, share in value.search.items() if name == _PLAYOUTS}
 
 
 def _opset(model: onnx.ModelProto) -> int:
