@@ -95,7 +95,7 @@ def test_a_name_is_no_path(name: str) -> None:
 @pytest.mark.parametrize("name", recipe_names())
 def test_every_shipped_recipe_loads(name: str) -> None:
     run = load_recipe(name, model=MODELS[recipe_kind(name)])
-    assert run.name == name and run.description
+    assert run.name == name and run.description and run.hours
     if isinstance(run, LinearRun | PolicyGradientConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")

@@ -1,7 +1,9 @@
 """The recipes of published systems: their parts fit together, as one test of each shows without training it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,11 +12,14 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 from tengen.cli.recipes import about  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.engine import SearchParams  # noqa: E402
+from tengen.evaluators.network_file import find_network  # noqa: E402
 from tengen.networks import NetOutput, build  # noqa: E402
+from tengen.networks.load import load_module  # noqa: E402
 from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
 from tengen.networks.registry import parameter_count  # noqa: E402
 from tengen.recipes import load_recipe, recipe_names  # noqa: E402
 from tengen.recipes.loader import network_fields  # noqa: E402
+from tengen.reinforce.config import PolicyGradientConfig  # noqa: E402
 from tengen.review.game import positions_of  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
 from tengen.sgf import read_tree  # noqa: E402
@@ -24,6 +29,10 @@ from tengen.training.optimizers import OPTIMIZERS, make_optimizer  # noqa: E402
 
 RECORD = Path(__file__).parents[1] / "data" / "fox-komi-750.sgf"
 PUBLISHED = [name for name in recipe_names("supervised") if load_recipe(name).paper]
+
+
+def settings_for_minutes(description: str) -> list[str]:
+    return re.findall(r"--set (\S+=\S+?)\.?(?=\s|$)", description.split("In minutes: ")[1])
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -58,15 +67,38 @@ def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     assert shown["planes"] == config.plane_set and shown["hours"] == run.hours
 
 
+@pytest.mark.parametrize("name", ["fine-tune", "alphago-rl-9x9"])
+def test_a_recipe_that_begins_with_a_network_shows_the_size_of_that_one(name: str) -> None:
+    shown = about(name)
+    module = load_module(find_network(shown["network"]))
+    assert shown["parameters"] == parameter_count(module) and shown["macs"] and shown["planes"] == "tengen"
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_a_published_recipe_calls_minutes_takes_minutes(name: str) -> None:
     run = load_recipe(name)
-    settings = re.findall(r"--set (\S+=\S+?)\.?(?=\s|$)", run.description.split("In minutes: ")[1])
-    short = load_recipe(name, settings).training
+    short = load_recipe(name, settings_for_minutes(run.description)).training
     steps = run.training.with_epoch(46_000_000).total_steps
     assert run.hours and steps and short.steps
     share = short.steps * short.batch_size / (steps * run.training.batch_size)
     assert 60 * run.hours * share < 20
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "played"),
+    [
+        ("alphago-rl-9x9", PolicyGradientConfig, lambda run: run.iterations * run.games),
+        ("cody-7x7", SelfPlayConfig, lambda run: run.cycles * run.games_per_cycle * run.search.visits),
+    ],
+)
+def test_what_a_recipe_that_plays_its_games_calls_minutes_takes_minutes(
+    name: str, model: Any, played: Callable[[Any], int]
+) -> None:
+    run = load_recipe(name, model=model)
+    short = load_recipe(name, settings_for_minutes(run.description), model=model)
+    assert 60 * run.hours * played(short) / played(run) < 20
+    at_the_end = short.evaluation.games if name == "alphago-rl-9x9" else short.gate.games + short.rating.games
+    assert at_the_end <= 40
 
 
 @pytest.mark.parametrize("name", ["a0.small", "a0.8.66", "a0.20.256", "mobile.small", "a0.small.conv", "mobile.40"])

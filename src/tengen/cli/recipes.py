@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
+from tengen.evaluators.network_file import find_network, read_card
 from tengen.recipes.loader import (
     FOLDER,
     load_recipe,
@@ -63,11 +64,12 @@ def command(
 def about(name: str) -> dict[str, Any]:
     """What a shipped recipe says about itself; the cost of its network where PyTorch is installed.
 
-    None where a recipe of its kind has no such thing.
+    The network is that of its start where it names none. None where a recipe of its kind has no such thing.
     """
     data = {"name": name, **read_recipe(FOLDER / f"{name}.yaml")}
-    network = data.get("network")
-    config = network_fields(network) if network and find_spec("torch") else None
+    network, start = data.get("network"), data.get("start")
+    fields = network or (read_card(find_network(start)).config if start else None)
+    config = network_fields(fields) if fields and find_spec("torch") else None
     parameters, macs = network_cost(config) if config else (None, None)
     search = data.get("card", {}).get("search", {}) or data.get("search", {})
     return {
@@ -76,8 +78,9 @@ def about(name: str) -> dict[str, Any]:
         "paper": data.get("paper"),
         "hours": data.get("hours"),
         "planes": config and config.plane_set,
-        "network": network
-        and (network.get("preset") or " ".join(map(str, (network["family"], network.get("size", ""))))),
+        "network": (network.get("preset") or " ".join(map(str, (network["family"], network.get("size", "")))))
+        if network
+        else start,
         "parameters": parameters,
         "macs": macs,
         "training": _training(data),
