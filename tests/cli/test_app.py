@@ -192,6 +192,24 @@ def test_a_mistake_is_named_with_what_would_be_right(
     assert told in one_line(capsys.readouterr().err)
 
 
+def test_a_network_that_a_recipe_makes_is_told_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for args in ("play --net ", "gtp --net ", "match random ", "nets ", "match random policy:"):
+        assert app.main(f"{args}bakago-v3".split()) == 2
+        told = one_line(capsys.readouterr().err)
+        assert "'tengen train bakago-v3' makes runs/bakago-v3/nets/bakago-v3.onnx" in told.replace("\\", "/"), args
+    assert app.main(["gtp", "--net", "cody-7x7"]) == 2
+    assert "'tengen zero cody-7x7' makes" in one_line(capsys.readouterr().err)
+    assert app.main(["gtp", "--net", "bakago"]) == 2
+    assert "recipe" not in one_line(capsys.readouterr().err)
+    (made := tmp_path / "runs/bakago-v3/nets/bakago-v3.onnx").parent.mkdir(parents=True)
+    made.touch()
+    assert app.main(["gtp", "--net", "bakago-v3"]) == 2
+    assert "the network of this recipe is runs" in one_line(capsys.readouterr().err)
+
+
 @pytest.mark.parametrize("name", app.VERBS)
 def test_every_verb_refuses_what_it_does_not_know(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main([name, "--no-such-option"]) == 2

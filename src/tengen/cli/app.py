@@ -18,9 +18,10 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import tengen
-from tengen.errors import MissingExtra, TengenError, unknown_name
+from tengen.errors import MissingExtra, NetworkError, TengenError, unknown_name
 from tengen.runs.interruption import Terminated
 
 EXIT_USER_ERROR = 2
@@ -188,7 +189,7 @@ def _as_given(option: str, args: Sequence[str]) -> str:
 def _report(error: Exception) -> int:
     """Print an error that the user can correct as one line; raise any other again."""
     if isinstance(error, TengenError):
-        message = str(error)
+        message = f"{error}{_recipe_of(error)}"
     elif isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get((error.name or "").split(".")[0])):
         message = str(MissingExtra("this command", extra))
     elif isinstance(error, OSError):
@@ -197,6 +198,25 @@ def _report(error: Exception) -> int:
         raise error
     print("error: " + " ".join(message.split()), file=sys.stderr)
     return EXIT_USER_ERROR
+
+
+def _recipe_of(error: TengenError) -> str:
+    """How a network that is not there is made, if its name is that of a recipe; "" for any other error."""
+    if not isinstance(error, NetworkError):
+        return ""
+    from tengen.evaluators.installed_networks import UnknownNetwork
+    from tengen.recipes.loader import recipe_kind, recipe_names
+    from tengen.runs.folder import RunFolder
+
+    if not isinstance(error, UnknownNetwork) or error.name not in recipe_names():
+        return ""
+    kind = recipe_kind(error.name)
+    if kind == "linear-playout":
+        return ""
+    path = RunFolder(Path("runs") / error.name, kind).network(error.name)
+    if path.exists():
+        return f"; the network of this recipe is {path}"
+    return f"; it is a recipe: 'tengen {'train' if kind == 'supervised' else 'zero'} {error.name}' makes {path}"
 
 
 def _os_message(error: OSError) -> str:

@@ -247,7 +247,8 @@ def find_file(name_or_path: str, *others: str) -> Path:
         networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)
-        raise NetworkError(f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}") from error
+        message = f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}"
+        raise UnknownNetwork(message, name_or_path) from error
 
 
 def _print_list(cards: list[Card], default: str) -> None:

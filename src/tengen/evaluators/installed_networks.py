@@ -22,7 +22,11 @@ DEFAULT_NAME = EMBEDDED / "default"
 
 
 class UnknownNetwork(NetworkError):
-    """There is neither an installed file of this name nor a file at this path."""
+    """There is neither an installed file of this `name` nor a file at this path."""
+
+    def __init__(self, message: str, name: str = "") -> None:
+        super().__init__(message)
+        self.name = name
 
 
 def find_network(name_or_path: str | Path) -> Path:
@@ -83,7 +87,7 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     refuse_folder(path, kind)
     names = [file.stem for file in embedded_files(suffix or SUFFIX)]
     hint = suggestion(name_or_path, names)
-    raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
+    raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}", name_or_path)
 
 
 def refuse_folder(path: Path, kind: str) -> None:
