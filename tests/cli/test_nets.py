@@ -69,6 +69,17 @@ def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
     assert np.array_equal(again, before)
 
 
+def test_a_network_whose_family_has_no_sizes_is_installed(
+    user: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its layers are single settings of a recipe."""
+    changes = {"name": "mine", "family": "plain", "config": {"family": "plain"}}
+    card = read_card(find_network("zero-7x7")).model_copy(update=changes)
+    relabel(find_network("zero-7x7"), tmp_path / "mine.onnx", card.metadata())
+    assert main(["nets", "add", str(tmp_path / "mine.onnx")]) == 0
+    assert capsys.readouterr().out == f"mine: plain; installed as {user / 'mine.onnx'}\n"
+
+
 def test_brackets_on_a_card_are_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

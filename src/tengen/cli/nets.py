@@ -125,7 +125,8 @@ def add(
     """Install a network for this user, so that every command knows it by its name."""
     path = add_network(file, name, profile)
     card = read_card(path)
-    print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
+    size = f", {card.config['size']}" if "size" in card.config else ""
+    print(f"{card.name}: {card.family}{size}; installed as {path}")
 
 
 def remove(name: Annotated[str, typer.Argument(help="a network that `tengen nets add` installed")]) -> None:
