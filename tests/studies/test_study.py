@@ -145,5 +145,9 @@ def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
         ]
         before, after = (each.total_steps or 0 for each in samples)
         assert 0 < after <= max(1, 1.2 * before * made.quick)
+        # A row may show a map of a later move, which the network then has.
+        keys = [row.ours.key for row in made.rows if isinstance(row.ours, Figure) and row.ours.of == [step]]
+        later = [found[1] for key in keys if (found := re.match(r"(move\d)_(top1|top5|cross_entropy)$", key))]
+        assert set(later) <= set(config.heads.maps) and bool(later) == (step == "k3-1")
         if full.training.epochs is not None:  # the same number of shorter epochs, so that curves keep their points
             assert reduced.training.epochs == full.training.epochs
