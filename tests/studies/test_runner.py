@@ -144,6 +144,8 @@ def test_settings_are_checked_before_a_step_runs(
         ({"run": "train RECIPE", "options": {"queit": True}}, "--queit"),
         ({"run": "train cody-7x7"}, "cody-7x7"),
         ({"run": "train nowhere"}, "nowhere"),
+        ({"run": "train RECIPE", "set": {"data.store": "absent"}}, "absent is no game store"),
+        ({"run": "train linear-tygem", "set": {"data.store": "absent"}}, "--set data.store=FOLDER"),
         ({"run": "zero zero-7x7", "set": {"serch.visits": 4}}, "serch"),
         ({"run": "match ${net-1} random", "options": {"gmes": 8}}, "--gmes"),
         ({"run": "match ${net-1} random", "options": {"games": "many"}}, "many"),
@@ -162,6 +164,30 @@ def test_the_last_step_is_checked_before_the_first_one_runs(
     error = capsys.readouterr().err
     assert error.startswith("error: step last: ") and named in error
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("games", "net"),
+    [
+        ({"run": "import a.sgf"}, {"run": "train RECIPE", "set": {"data.store": "${games}"}}),
+        ({"run": "label here --out there"}, {"run": "train RECIPE", "set": {"data.store": "there"}}),
+        ({"run": "stats here"}, {"run": "train RECIPE a.sgf", "set": {"training.seed": 1}}),
+        ({"run": "stats here"}, {"run": "train RECIPE", "set": {"data.store": "there"}, "needs": ["no-such-program"]}),
+    ],
+)
+def test_a_store_that_a_step_makes_need_not_be_there(
+    recipe: Path, tmp_path: Path, games: dict[str, Any], net: dict[str, Any]
+) -> None:
+    net = {**net, "run": net["run"].replace("RECIPE", str(recipe))}
+    made = {**description(recipe), "name": "small", "steps": {"games": games, "net": net}, "rows": [], "plots": []}
+    ran: list[str] = []
+
+    def run(command: Sequence[str]) -> int:
+        ran.append(command[0])
+        return 0
+
+    run_study(StudyFolder(tmp_path, Study.model_validate(made)), run, say=lambda _: None)
+    assert ran == [games["run"].split()[0], *([] if "needs" in net else ["train"])]
 
 
 def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, tengen: Callable[..., Any]) -> None:

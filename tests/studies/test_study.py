@@ -1,5 +1,6 @@
 """The file of a study: what it may say, its reduced form, and those that Tengen brings."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check as check_run
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.studies.runner import StudyFolder
-from tengen.studies.study import Step, load_study, study_names
+from tengen.studies.study import Figure, Step, load_study, study_names
 from tengen.training.losses import check_losses
 
 

@@ -417,9 +417,18 @@ def test_a_finished_run_only_finishes_again(
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
-def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], tmp_path: Path) -> None:
-    settings["data"]["store"] = str(tmp_path / "nowhere")
-    with pytest.raises(StoreError, match="nowhere"):
+@pytest.mark.parametrize(
+    ("key", "other"),
+    [
+        ("store", "or give a store of yours with --set data.store=FOLDER"),
+        ("validation_store", "or give --set data.validation_store=null to validate on a part of"),
+    ],
+)
+def test_a_missing_store_is_named_and_leaves_nothing(
+    settings: dict[str, Any], tmp_path: Path, key: str, other: str
+) -> None:
+    settings["data"][key] = str(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match=f"nowhere is no game store: .*, {other}"):
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
     assert not (tmp_path / "run").exists()
 

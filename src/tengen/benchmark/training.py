@@ -151,9 +151,7 @@ def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int
 def _store_of(run: RunConfig) -> Store | None:
     """The recipe's store if all its stores exist."""
     try:
-        if run.data.validation_store is not None:
-            Store.open(Path(run.data.validation_store))
-        return Store.open(Path(run.data.store))
+        return run.data.open_stores()[0]
     except StoreError:
         return None
 

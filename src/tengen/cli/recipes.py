@@ -11,7 +11,8 @@ from rich.table import Table
 
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.recipes.loader import (
     FOLDER,
     load_recipe,

@@ -174,8 +174,8 @@ def run_study(
     """Run the steps that are not done, or those of `only`. The same call goes on after an interruption.
 
     Raises KeyboardInterrupt where a step was interrupted, RecipeError for an unknown step, one that needs another that
-    is not done and one that was run by another command, TengenError where a step fails. The recipes, settings and
-    commands (by `check`) of all steps to run are checked before the first one runs.
+    is not done and one that was run by another command, TengenError where a step fails. The recipes, settings, stores
+    and commands (by `check`) of all steps to run are checked before the first one runs.
     """
     for name, step in _steps_ahead(folder, only, check).items():
         if missing := folder.missing(name):
@@ -206,11 +206,25 @@ def _steps_ahead(folder: StudyFolder, only: Collection[str], check: Check) -> di
     for name, step in ahead.items():
         try:
             step.check()
+            if not folder.missing(name):
+                _check_stores(folder, name)
             if step.verb != "python":
                 check(folder.command(name))
         except TengenError as error:
             raise RecipeError(f"step {name}: {error}") from error
     return ahead
+
+
+def _check_stores(folder: StudyFolder, name: str) -> None:
+    """Raise StoreError for a missing store of a training run, unless an earlier step makes it."""
+    steps = folder.study.steps
+    step = steps[name]
+    if step.verb != "train" or any(not word.startswith("-") for word in step.words[2:]):  # on games of its own
+        return
+    data = step.load().data
+    made = {word for other in list(steps)[: list(steps).index(name)] for word in folder.command(other)}
+    if not made & {data.store, data.validation_store} and "${" not in f"{data.store}{data.validation_store}":
+        data.open_stores()
 
 
 def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:

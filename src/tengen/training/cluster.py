@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 from tengen.cluster import Cluster, Place, SharedFiles
-from tengen.data.store import Store
 from tengen.evaluators.installed_networks import find_network, is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
@@ -62,7 +61,8 @@ def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
 def _paths(run: RunConfig, folder: RunFolder) -> dict[str, Path]:
     """Where the stores, the teacher and, unless it was taken, the start of a recipe are here; networks of Tengen are
     everywhere."""
-    stores = {name: Store.open(Path(name)).path for name in (run.data.store, run.data.validation_store) if name}
+    names = (run.data.store, run.data.validation_store or run.data.store)
+    stores = {name: store.path for name, store in zip(names, run.data.open_stores(), strict=True)}
     networks = {}
     if run.start is not None and noted_origin(run, folder) is None:
         networks[run.start] = path if (path := Path(run.start)).is_dir() else find_network(run.start)

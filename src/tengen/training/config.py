@@ -1,10 +1,13 @@
 """The configurations of training: what a recipe says, checked and frozen. Needs no PyTorch."""
 
 import math
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from tengen.errors import StoreError
 from tengen.training.recipe import (
     MAX_BATCH,
     MAX_COUNT,
@@ -18,6 +21,9 @@ from tengen.training.recipe import (
     Strict,
     key,
 )
+
+if TYPE_CHECKING:
+    from tengen.data.store import Store
 
 DEFAULT_FRACTION = 0.02
 """Share of the games that validate unless a recipe says otherwise."""
@@ -239,6 +245,28 @@ class RecordsConfig(Strict):
     validation_fraction: float = key(
         DEFAULT_FRACTION, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1
     )
+
+    def open_stores(self, local: Mapping[str, Path] = {}) -> "tuple[Store, Store]":
+        """The store to train on and the one that validates; the same one without `validation_store`.
+
+        `local` says where they lie on this machine, unless it is where the recipe says. Raises StoreError; where there
+        is no such folder, it names the setting that gives another.
+        """
+        from tengen.data.store import Store
+
+        def opened(name: str, other: str) -> Store:
+            path = local.get(name, Path(name))
+            try:
+                return Store.open(path)
+            except StoreError as error:
+                raise (error if path.exists() else StoreError(f"{error}, or give {other}")) from error
+
+        train = opened(self.store, "a store of yours with --set data.store=FOLDER")
+        if self.validation_store is None:
+            return train, train
+        return train, opened(
+            self.validation_store, f"--set data.validation_store=null to validate on a part of {self.store}"
+        )
 
 
 class TeacherConfig(Strict):

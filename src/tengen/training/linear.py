@@ -111,13 +111,12 @@ class _Games:
 
     def __init__(self, run: LinearRun) -> None:
         data = run.data
-        self.store = Store.open(Path(data.store))
+        self.store, judged = data.open_stores()
         apart = data.validation_store is None
         kept = choose(self.store.hashes, "train" if apart else "all", data.validation_fraction)
         self._rows = np.flatnonzero(kept & (self.store.lengths > 0))
         if not len(self._rows):
             raise StoreError(f"{self.store.path}: no game to learn from")
-        judged = self.store if data.validation_store is None else Store.open(Path(data.validation_store))
         self.validation = Sampler(
             judged,
             "validation" if apart else "all",

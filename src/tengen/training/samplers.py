@@ -41,9 +41,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     data, training = run.data, run.training
     network = parse_config(run.network)
     move_targets, targets = needed_targets(training.losses)
-    store = Store.open(local.get(data.store, Path(data.store)))
-    apart = data.validation_store
-    judged = store if apart is None else Store.open(local.get(apart, Path(apart)))
+    store, judged = data.open_stores(local)
     split, validation_split = splits(data)
     # To train on: the positions of the records, or those that a teacher has labelled.
     drawn: dict[str, Any] = {
