@@ -170,6 +170,8 @@ def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.Captur
         ("train missing.yaml", "error: missing.yaml: there is no such file"),
         ("train .", "error: .: a folder is no recipe"),
         ("study missing.yaml", "error: missing.yaml: there is no such file"),
+        ("study --quick", "error: the options are those of one study: give its name or path, such as alphago-2016"),
+        ("study --hours 0", "error: the options are those of one study"),
         ("verify missing", "error: missing: there is no such file, folder or installed network"),
         ("verify .", "error: . is an empty folder"),
         ("review {games} --out taken", "a folder is needed, but there is a file: taken; name another folder"),

@@ -139,6 +139,9 @@ def test_fields_beside_a_preset_replace_its_own() -> None:
         parse_config({"preset": "bakago-v4"})
     with pytest.raises(ValidationError, match="filters"):
         parse_config({"preset": "darkforest", "filters": 8})
+    # As --set network.preset=bakago-v3 makes of a recipe with another network.
+    with pytest.raises(NetworkError, match=r"bakago-v3 is of the family preact, not residual: .*'network=\{preset: "):
+        parse_config({"family": "residual", "size": "b4c32", "preset": "bakago-v3"})
 
 
 def reduced(name: str) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def command(
     command goes on after an interruption. The page has `not run` where a step is missing.
     """
     if study is None:
+        if only or settings or quick or report or any(given is not None for given in (hours, scale, out, page)):
+            raise RecipeError(f"the options are those of one study: give its name or path, such as {study_names()[0]}")
         _list()
         return
     if report and (only or hours is not None):

@@ -193,7 +193,8 @@ PRESETS: dict[str, Fields] = {
 def with_preset(data: Mapping[str, Any]) -> Fields:
     """The fields of a network; where `preset` names one of PRESETS, those that `data` leaves out are its own.
 
-    A head without a `kind` changes single fields of the preset's head. Raises NetworkError for an unknown preset.
+    A head without a `kind` changes single fields of the preset's head. Raises NetworkError for an unknown preset, and
+    for one of another family than `data` names.
     """
     own = dict(data)
     if (name := own.pop("preset", None)) is None:
@@ -201,6 +202,11 @@ def with_preset(data: Mapping[str, Any]) -> Fields:
     if name not in PRESETS:
         raise NetworkError(unknown_name("network preset", str(name), PRESETS))
     preset = PRESETS[name]
+    if (family := own.get("family", preset["family"])) != preset["family"]:
+        raise NetworkError(
+            f"the network preset {name} is of the family {preset['family']}, not {family}: give the preset alone, as "
+            f"in --set 'network={{preset: {name}}}'"
+        )
     for key, head in own.items():
         if isinstance(head, Mapping) and "kind" not in head and isinstance(preset.get(key), Mapping):
             own[key] = {**preset[key], **head}
