@@ -10,7 +10,7 @@ import pytest
 from known_answers import Scripted
 
 from tengen.engine import Engine, Limits, load_engine
-from tengen.engine.params import SearchParams, set_params
+from tengen.engine.params import SearchParams, set_beside, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
 from tengen.evaluators import BySizeEvaluator, CachedEvaluator, SymmetricEvaluator, UniformEvaluator
@@ -43,6 +43,17 @@ def test_what_is_set_by_hand_overrules_the_card() -> None:
     assert temperature(engine, 7) == 1.5
     assert engine.params.c_puct == 2
     assert temperature(Engine(inner, SearchParams.preset("leela-zero")), 7) == 1.0
+
+
+def test_settings_may_need_what_the_card_advises_besides() -> None:
+    advice = {"preset": "alphago", "playout_weight": 0.25}
+    for name, value in (("playout_weight", "1"), ("expand_visits", "7")):
+        params = set_beside(SearchParams(), {name: value}, advice)
+        assert params.advised(advice) == SearchParams().advised({**advice, name: float(value)})
+        with pytest.raises(RecipeError, match="need playouts of 1 or more"):
+            set_beside(SearchParams(), {name: value}, {"preset": "katago"})
+    alone = set_beside(SearchParams(), {"c_puct": "2"}, advice)
+    assert alone.model_fields_set == {"c_puct"}
 
 
 def test_advice_goes_through_what_wraps_a_network() -> None:

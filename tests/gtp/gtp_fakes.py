@@ -53,6 +53,9 @@ class FakeEngine:
     def params_on(self, size: int, asked: SearchParams | None = None) -> SearchParams:
         return asked or self.params
 
+    def advice_on(self, size: int) -> Mapping[str, Any]:
+        return {}
+
     def name_on(self, size: int) -> str:
         return "fake"
 

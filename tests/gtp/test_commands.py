@@ -307,6 +307,18 @@ def test_a_setting_that_contradicts_the_network_s_advice_is_refused() -> None:
     assert session.game.size == 13
 
 
+def test_a_setting_may_need_what_the_network_advises_besides() -> None:
+    """Playouts, without which nothing can be their share."""
+    network = UniformEvaluator()
+    network.advice = {"preset": "alphago", "playout_weight": 0.25}
+    session = GtpSession(Engine(network), Game(9))
+    assert ask(session, "kata-set-param playout_weight 1") == ""
+    assert [ask(session, f"kata-get-param {name}") for name in ("playout_weight", "playouts")] == ["1.0", "1"]
+    assert ask(session, "kata-set-param playout_weight 2").startswith("? playout_weight: ")
+    session = GtpSession(Engine(UniformEvaluator()), Game(9))
+    assert ask(session, "kata-set-param playout_weight 1").endswith("need playouts of 1 or more")
+
+
 def test_katagos_names_change_search_style_limits_and_the_front_end() -> None:
     session = session_of()
     settings = {"cpuctExploration": 0.9, "maxVisits": 77, "allowResignation": False, "ponderingEnabled": True}

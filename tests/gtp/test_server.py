@@ -12,11 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import onnx
 import pytest
 
+from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
+from tengen.evaluators.network_file import find_network, read_card
 from tengen.game import Game
-from tengen.gtp.server import Settings, run
+from tengen.gtp.server import Settings, read_params, run
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -274,3 +277,16 @@ def test_settings_that_contradict_the_network_s_advice_are_refused_at_the_start(
 def test_a_command_line_that_cannot_work_is_refused(settings: Settings, reason: str) -> None:
     with pytest.raises(RecipeError, match=reason):
         run(settings)
+
+
+def test_a_setting_of_the_command_line_may_need_what_the_card_advises_besides(tmp_path: Path) -> None:
+    shipped, path = find_network("zero-7x7"), tmp_path / "mine.onnx"
+    card = read_card(shipped).model_copy(update={"search": {"preset": "alphago"}})
+    model = onnx.load(shipped)
+    onnx.helper.set_model_props(model, card.metadata())
+    onnx.save(model, path)
+    params = read_params(SearchParams(), ["playout_weight=1"], str(path))
+    assert (params.playout_weight, params.playouts) == (1, 1)
+    with pytest.raises(RecipeError, match="need playouts of 1 or more"):
+        read_params(SearchParams(), ["playout_weight=1"], "zero-9x9")
+    assert read_params(SearchParams(), ["c_puct=2"], "not asked for").model_fields_set == {"c_puct"}

@@ -116,7 +116,7 @@ def _settings(options: Options) -> AnalysisSettings:
     settings, _ = settings.changed(given)
     warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
-    return replace(settings, at_once=at_once, params=read_params(settings.params, options.params))
+    return replace(settings, at_once=at_once, params=read_params(settings.params, options.params, options.net))
 
 
 @dataclass(eq=False)

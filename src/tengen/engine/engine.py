@@ -95,8 +95,12 @@ class Engine:
 
         `asked` replaces those that were asked for. Raises RecipeError for settings that contradict the advice.
         """
-        network, asked = self._network_on(size), asked or self._asked
-        return asked if network is None else asked.advised(network.advice)
+        return (asked or self._asked).advised(self.advice_on(size))
+
+    def advice_on(self, size: int) -> Mapping[str, Any]:
+        """The search that the card of the network for boards of this size advises, as of `SearchParams.advised`."""
+        network = self._network_on(size)
+        return {} if network is None else network.advice
 
     def _network_on(self, size: int) -> BatchEvaluator | None:
         """The evaluator of boards of this size, None where it has none: then it cannot play there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 from pydantic import ConfigDict, ValidationError, model_validator
@@ -113,6 +114,19 @@ def playout_params(policy: str = "local", priors: str = "linear", selection: str
 def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParams:
     """The params with some of them given anew, as text. Raises RecipeError that names what is wrong or unknown."""
     return _checked(settings, lambda: SearchParams.model_validate_strings({**_texts(params), **settings}))
+
+
+def set_beside(params: SearchParams, settings: Mapping[str, str], advice: Mapping[str, Any]) -> SearchParams:
+    """As `set_params`; settings that need what `advice` says besides are given with it.
+
+    A playout_weight of 1 needs the playouts of a preset that the card of a network names.
+    """
+    try:
+        return set_params(params, settings)
+    except RecipeError:
+        with suppress(RecipeError):
+            return set_params(params.advised(advice), settings)
+        raise
 
 
 def _checked(settings: Mapping[str, Any], make: Callable[[], SearchParams]) -> SearchParams:

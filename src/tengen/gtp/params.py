@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tengen.engine.katago_params import KATAGO_PARAMS, is_ignored, katago_values, read_katago_params
-from tengen.engine.params import SearchParams, set_params
+from tengen.engine.params import SearchParams, set_beside
 from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
 from tengen.gtp.parse import Arguments, json_object
@@ -90,7 +90,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     if unknown:
         raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
-    params = set_params(changes.new_params(engine.asked_params), ours)
+    params = set_beside(changes.new_params(engine.asked_params), ours, engine.advice_on(session.game.size))
     engine.params_on(session.game.size, params)  # raises where they contradict what the network advises
     if session.human is not None and (profile := changes.front.get("humanSLProfile")):
         session.human.evaluator(profile)

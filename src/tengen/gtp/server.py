@@ -11,9 +11,10 @@ from pathlib import Path
 from tengen.engine import Limits, Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.levels import ladder_networks, level
-from tengen.engine.params import SearchParams, playout_params, set_params
+from tengen.engine.params import SearchParams, playout_params, set_beside, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
 from tengen.evaluators.human import HumanNetwork
+from tengen.evaluators.network_file import find_network, read_card
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import WEAKENING, change_settings
@@ -130,7 +131,8 @@ def _params(settings: Settings) -> SearchParams:
         params = playout_params(settings.playouts or "local")
     else:
         params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
-    return read_params(params, [setting for setting in settings.params if not _is_for_session(setting)])
+    chosen = [setting for setting in settings.params if not _is_for_session(setting)]
+    return read_params(params, chosen, "" if alone else settings.net)
 
 
 def _is_for_session(setting: str) -> bool:
@@ -143,13 +145,22 @@ def _parts(setting: str) -> tuple[str, str]:
     return name, value
 
 
-def read_params(params: SearchParams, settings: Sequence[str]) -> SearchParams:
-    """The params with those of `--set NAME=VALUE`. Raises RecipeError for another form, name or value."""
+def read_params(params: SearchParams, settings: Sequence[str], net: str) -> SearchParams:
+    """The params with those of `--set NAME=VALUE`, which may need what the card of the network `net` advises besides.
+
+    Raises RecipeError for another form, name or value.
+    """
     pairs = [setting.partition("=") for setting in settings]
     for name, equals, _ in pairs:
         if not equals:
             raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
-    return set_params(params, {name: value for name, _, value in pairs})
+    given = {name: value for name, _, value in pairs}
+    try:
+        return set_params(params, given)
+    except RecipeError:
+        if not net:
+            raise
+        return set_beside(params, given, read_card(find_network(net)).search)
 
 
 def _start_log(file: Path | None) -> None:
