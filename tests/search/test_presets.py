@@ -187,6 +187,20 @@ def test_darkforest_keeps_the_probabilities_of_the_policy() -> None:
         assert priors[: len(expected)] == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.parametrize("option", ["rave_beta", "dynamic_komi"])
+@pytest.mark.parametrize("name", ["darkforest", "darkforest-formal"])
+def test_the_options_of_darkforest_change_its_search(name: str, option: str) -> None:
+    found = []
+    for value in (0.0, 100.0):
+        engine, game = Engine(WithoutPass(), SearchParams.preset(name).overridden({option: value}), batch=1), Game(9)
+        for _ in range(2):  # the komi follows the winrate of the root before
+            engine.set_position(game)
+            result = engine.think(Limits(visits=60))
+            game = game.play(result.move)
+        found.append([(each.point, each.visits) for each in result.candidates])
+    assert found[0] != found[1]
+
+
 def test_the_second_move_is_played_half_of_the_time() -> None:
     """Two moves share the policy, so that each has about half of the visits; a third one is far behind."""
     policy = np.zeros(26, np.float32)
