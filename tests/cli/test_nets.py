@@ -12,9 +12,10 @@ import pytest
 from tengen.cli.app import main
 from tengen.evaluators import installed_networks, load_evaluator
 from tengen.evaluators.installed_networks import find_network, installed, user_folder
-from tengen.evaluators.network_file import int8_path, read_card
+from tengen.evaluators.network_file import Card, int8_path, read_card
 from tengen.game import Game
-from tengen.networks.export import relabel
+from tengen.networks import build, parse_config
+from tengen.networks.export import export, relabel
 from tengen.sgf import write_game
 
 
@@ -248,3 +249,19 @@ def test_an_unknown_name_is_told_all_that_there_are(tmp_path: Path, capsys: pyte
         error = capsys.readouterr().err
         assert "'xyz'" in error and "there are: default, " in error and "linear, linear-tygem" in error
         assert error.endswith(last)
+
+
+def test_a_network_of_one_board_size_is_refused_elsewhere_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = parse_config({"preset": "alphago-policy-128", "convs": ["3x3x4"]})
+    card = Card(
+        name="small", family=config.family, config=config.model_dump(mode="json"), plane_set=config.plane_set,
+        board_sizes=[19],
+    )  # fmt: skip
+    export(build(config, 48, 1), 48, 1, tmp_path / "small.onnx", card.metadata())
+    for words in (("match", "policy:small.onnx", "random", "--games", "2"), ("nets", "small.onnx", "--raw", "")):
+        assert main([*words, "--size", "9"]) == 2
+        error = capsys.readouterr().err
+        assert error.endswith("small takes 19x19 boards alone, not 9x9\n") and error.count("\n") == 1

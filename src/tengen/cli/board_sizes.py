@@ -13,11 +13,14 @@ from tengen.evaluators.playout_file import is_playout
 
 
 def warn_of_boards(network: str, sizes: Collection[int]) -> None:
-    """Print a warning where a network has not learned boards of these sizes. `default` is the best there is on them."""
+    """Print a warning where a network has not learned boards of these sizes. `default` is the best there is on them.
+
+    One that takes a single board size is refused on others, and needs none.
+    """
     if network in ("default", "uniform", "none") or is_playout(network):
         return
     card = read_card(find_network(network))
-    if text := boards_not_learnt(card.name, card.board_sizes, sizes):
+    if card.config.get("board_size") is None and (text := boards_not_learnt(card.name, card.board_sizes, sizes)):
         print(f"warning: {text}", file=sys.stderr)
 
 
