@@ -123,6 +123,22 @@ def test_wrong_arguments_are_one_line(args: list[str], message: str, capsys: pyt
     assert captured.out == ""
 
 
+def test_a_recipe_whose_length_its_games_decide_needs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason="training needs the extra [train]")
+    from training.small_run import write_store
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "betago"]) == 2
+    error = capsys.readouterr().err.replace("\\", "/")
+    assert "depends on its games: stores/tygem-before-2012 is no game store" in error
+    assert error.endswith("or give a store of yours with --set data.store=FOLDER\n")
+    write_store(tmp_path / "mine")
+    assert main(["bench", "betago", "--set", "data.store=mine"]) == 2
+    assert "tygem-val is no game store" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("args", "status", "extras"), [(["tiny"], 2, ["train"]), ([], 0, ["data", "train"])])
 def test_without_the_extra_it_says_what_to_install(args: list[str], status: int, extras: list[str]) -> None:
     program = (

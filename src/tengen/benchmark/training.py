@@ -98,7 +98,10 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
         run = run.model_copy(update={"training": run.training.with_epoch(samplers.train.positions * run.uses)})
         return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
     if run.training.with_epoch(1) != run.training:
-        raise StoreError(f"the length of {run.name} depends on its games, and {run.data.store} does not exist")
+        try:
+            run.data.open_stores()
+        except StoreError as error:
+            raise StoreError(f"the length of {run.name} depends on its games: {error}") from error
     with random_games(max(run.card.board_sizes or config.board_sizes or (19,))) as store:
         drawn: dict[str, Any] = {"vary_rules": run.data.vary_rules}
         if (teacher := teacher_of(run)) is not None:
