@@ -14,7 +14,8 @@ from tengen.engine.levels import ladder_networks, level
 from tengen.engine.params import SearchParams, playout_params, set_beside, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
 from tengen.evaluators.human import HumanNetwork
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import WEAKENING, change_settings
