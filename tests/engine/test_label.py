@@ -16,7 +16,8 @@ from tengen.data.record import GameRecord, pack_shares, unpack_shares
 from tengen.data.writer import StoreAppender, StoreWriter
 from tengen.engine.label import RULE_SETS, Labeller, LabelPlan
 from tengen.evaluators import Evaluator, UniformEvaluator, load_evaluator
-from tengen.evaluators.network_file import find_network, load_onnx, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import load_onnx, read_card
 
 GAMES = 12
 

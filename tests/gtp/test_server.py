@@ -17,7 +17,8 @@ import pytest
 
 from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.gtp.server import Settings, read_params, run
 

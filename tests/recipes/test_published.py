@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 from tengen.cli.recipes import about  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.engine import SearchParams  # noqa: E402
-from tengen.evaluators.network_file import find_network  # noqa: E402
+from tengen.evaluators.installed_networks import find_network  # noqa: E402
 from tengen.networks import NetOutput, build  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
