@@ -280,7 +280,7 @@ def _finish(
             provenance=provenance(run.model_dump(mode="json"), run.training.seed, games),
         )
 
-    # The file is evaluated before the figures can be in its card: it is written twice.
+    # The file itself is evaluated, so that its figures come into its card afterwards.
     export(module, planes, scalars, path, card({}).metadata())
     check_agreement(module, path, planes, scalars)
     evaluator = OpenVinoEvaluator(path, remember=False)
