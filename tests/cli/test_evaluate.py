@@ -9,7 +9,7 @@ from pathlib import Path
 import katago_twin
 import numpy as np
 import pytest
-from training.small_run import random_record
+from training.small_run import GAMES, random_record
 
 from tengen.cli import evaluate
 from tengen.cli.app import main
@@ -30,12 +30,12 @@ def test_evaluate_judges_one_position_a_game(mine: str, store: Path, capsys: pyt
         assert main(["evaluate", "mine", str(store), "--json"]) == 0
         figures.append(json.loads(capsys.readouterr().out))
     assert figures[0] == figures[1]
-    assert figures[0]["positions"] == 60
+    assert figures[0]["positions"] == GAMES
     assert figures[0]["top1"]["low"] <= figures[0]["top1"]["mean"] <= figures[0]["top1"]["high"]
-    assert set(figures[0]["phases"]) == {"0-49"} and figures[0]["phases"]["0-49"]["positions"] == 60
+    assert set(figures[0]["phases"]) == {"0-49"} and figures[0]["phases"]["0-49"]["positions"] == GAMES
     for row in figures[0]["calibration"]:
         assert 0 <= row["low"] <= row["won"] <= row["high"] <= 1
-    assert sum(row["positions"] for row in figures[0]["calibration"]) == 60
+    assert sum(row["positions"] for row in figures[0]["calibration"]) == GAMES
     assert main(["evaluate", "mine", str(store)]) == 0
     printed = capsys.readouterr()
     assert "by phase of the game" in printed.out and "new to it" not in printed.err
@@ -47,7 +47,7 @@ def test_evaluate_judges_a_file_of_katago(store: Path, tmp_path: Path, capsys: p
     for path in (network, installed_networks.find_network(network)):
         assert main(["evaluate", str(path), str(store), "--json"]) == 0
         figures.append(json.loads(capsys.readouterr().out))
-    assert figures[0]["positions"] == 60 and figures[0]["cross_entropy"] == figures[1]["cross_entropy"]
+    assert figures[0]["positions"] == GAMES and figures[0]["cross_entropy"] == figures[1]["cross_entropy"]
 
 
 def test_evaluate_shows_the_agreement_with_labels(
@@ -61,7 +61,7 @@ def test_evaluate_shows_the_agreement_with_labels(
     assert found["positions"] == 50 and found["same_move"]["mean"] == 1
     assert all(found[key]["mean"] < 2e-3 for key in ("divergence", "teacher_value_mse", "teacher_score_error"))
     assert main(["evaluate", "zero-7x7", labels]) == 0
-    assert "agreement with the labels: 60 positions" in capsys.readouterr().out
+    assert f"agreement with the labels: {GAMES} positions" in capsys.readouterr().out
 
 
 def test_evaluate_says_which_boards_a_network_never_learnt(
@@ -103,10 +103,10 @@ def test_games_that_a_network_learnt_from_do_not_judge_it(
 ) -> None:
     """Its own store, another that shares games with it, one that shares none, and a card that only names the store."""
     games, card = Store.open(store), Card(name="x", family="", config={}, plane_set="", board_sizes=[7])
-    rows = np.flatnonzero(choose(games.hashes, "train", fraction) if fraction else np.ones(60, bool))
+    rows = np.flatnonzero(choose(games.hashes, "train", fraction) if fraction else np.ones(GAMES, bool))
     card = card.model_copy(update={"provenance": {"games": games_learnt(games, rows, fraction)}})
     with StoreWriter(tmp_path / "half") as half, StoreWriter(tmp_path / "new") as new:
-        for seed in range(60):
+        for seed in range(GAMES):
             (half if seed < 30 else new).add(random_record(seed))
             new.add(random_record(100 + seed))
     for path in (store, tmp_path / "half", tmp_path / "new"):

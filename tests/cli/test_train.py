@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from training.small_run import settings_of
+from training.small_run import GAMES, settings_of
 
 from tengen.cli.app import main
 from tengen.data.planes import plane_set
@@ -128,7 +128,7 @@ def test_a_network_of_one_size_tells_its_cost_there(
     recipe.write_text(f"name: cody\nnetwork: {{family: cody7x7}}\ndata: {{store: {store}}}\ntraining: {{steps: 1}}\n")
     assert main(["train", str(recipe)]) == 0
     told = " ".join(capsys.readouterr().err.split())
-    assert "31 M multiplications a position at 7x7" in told and "60 games of" in told
+    assert "31 M multiplications a position at 7x7" in told and f"{GAMES} games of" in told
 
 
 def test_a_store_that_is_missing_is_all_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
