@@ -1,11 +1,14 @@
 """The run folder: one run each, and never half a file."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from tengen.errors import RecipeError
+from tengen.evaluators.installed_networks import find_network
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
 from tengen.selfplay.folder import SelfPlayFolder
 
@@ -25,6 +28,23 @@ def test_another_recipe_is_refused_by_its_first_difference(tmp_path: Path) -> No
         folder.prepare(other)
     with pytest.raises(RecipeError, match=r"network\.size = b2c16, not b4c32"):
         folder.prepare(CONFIG.model_copy(update={"network": {"family": "residual", "size": "b4c32"}}))
+
+
+def test_without_a_network_a_recipe_takes_that_of_its_start(tmp_path: Path) -> None:
+    """And the search that suits it, also where the start has gone since; a search of the recipe stays."""
+    start = tmp_path / "start.onnx"
+    shutil.copyfile(find_network("distilled-13x13"), start)
+    fields = {**CONFIG.model_dump(), "start": str(start), "network": {}}
+    folder, config = SelfPlayFolder(tmp_path / "run"), SelfPlayConfig.model_validate(fields)
+    found = folder.with_network(config)
+    assert found.network["size"] == "b8c64" and found.card.search == {"preset": "katago"}
+    folder.prepare(found)
+    start.unlink()
+    folder.prepare(folder.with_network(config))
+    own = {**fields, "card": {"search": {"preset": "elf"}}}
+    assert folder.with_network(SelfPlayConfig.model_validate(own)).card.search == {"preset": "elf"}
+    with pytest.raises(ValidationError, match="network is missing"):
+        SelfPlayConfig.model_validate({**fields, "start": None})
 
 
 def test_what_changes_no_game_may_change(tmp_path: Path) -> None:

@@ -57,12 +57,14 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
     from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import SelfPlayConfig
+    from tengen.selfplay.folder import SelfPlayFolder
     from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
     from tengen.selfplay.progress import Observer, TerminalObserver
 
     config = load_recipe(recipe, settings, model=SelfPlayConfig)
-    network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
+    config = SelfPlayFolder(folder).with_network(config)
+    network_fields(config.network)
     shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
     with ExitStack() as stack:
         joined = None

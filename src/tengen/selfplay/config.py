@@ -22,6 +22,7 @@ from tengen.training.recipe import (
     Recipe,
     Strict,
     changed,
+    check_network_given,
     key,
 )
 
@@ -299,7 +300,7 @@ class SelfPlayConfig(Recipe):
     )
     cluster: ClusterConfig = key(ClusterConfig(), "")
     start: str | None = key(None, "network file, or name of an installed network, to begin with")
-    network: dict[str, Any] = key(..., "`family` and the settings of that network family")
+    network: dict[str, Any] = key({}, "`family` and the settings of that network family; that of `start` unless given")
     game: GameConfig = key(GameConfig(), "")
     opening: OpeningConfig = key(OpeningConfig(), "")
     search: SearchConfig = key(SearchConfig(), "")
@@ -313,6 +314,11 @@ class SelfPlayConfig(Recipe):
     rating: RatingConfig = key(RatingConfig(), "")
     keep_networks: int = key(20, "earlier networks that stay in the run folder, beside those that were rated", ge=2)
     card: CardFacts = key(CardFacts(), "")
+
+    @model_validator(mode="after")
+    def _has_network(self) -> "SelfPlayConfig":
+        check_network_given(self.network, self.start)
+        return self
 
     def playing_network(self, cycle: int) -> int:
         """The number of the network that plays in a cycle."""

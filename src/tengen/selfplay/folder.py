@@ -20,6 +20,7 @@ from typing import Any
 from tengen.checksums import Integrity
 from tengen.disk import write_whole
 from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.runs.folder import RunFolder, numbered
 from tengen.runs.verify import verify
 from tengen.selfplay.config import SelfPlayConfig
@@ -46,6 +47,19 @@ class SelfPlayFolder(RunFolder):
     def start(self, name_or_path: str | Path) -> Path:
         """The network that the run begins with: the copy in the folder, or until there is one the name or path."""
         return self._start if self._start.exists() else Path(name_or_path)
+
+    def with_network(self, config: SelfPlayConfig) -> SelfPlayConfig:
+        """The config with the network of its `start`, and the search that suits it, where the recipe gives no network.
+
+        Raises NetworkError for a start that is not there, RecipeError for one of another program.
+        """
+        if config.network or config.start is None:
+            return config
+        from tengen.training.start import own_file  # needs PyTorch
+
+        found = read_card(own_file(str(self.start(config.start))))
+        card = config.card.model_copy(update={"search": config.card.search or found.search})
+        return config.model_copy(update={"network": found.config, "card": card})
 
     def network(self, name: str | int) -> Path:
         """The network that plays in a cycle, by the cycle's number, or the network of a name."""

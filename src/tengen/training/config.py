@@ -19,6 +19,7 @@ from tengen.training.recipe import (
     Positive,
     Recipe,
     Strict,
+    check_network_given,
     key,
 )
 
@@ -376,8 +377,7 @@ class RunConfig(Recipe):
 
     @model_validator(mode="after")
     def _has_network(self) -> "RunConfig":
-        if not self.network and self.start is None:
-            raise ValueError("network is missing: give its family, such as network: {family: residual}, or a start")
+        check_network_given(self.network, self.start)
         return self
 
     @model_validator(mode="after")

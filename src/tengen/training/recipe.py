@@ -71,6 +71,12 @@ def key(default: Any, meaning: str, **limits: Any) -> Any:
     return Field(default, description=meaning, **limits)
 
 
+def check_network_given(network: Mapping[str, Any], start: str | None) -> None:
+    """Raise ValueError for a recipe without a network and without a start whose network it could take."""
+    if not network and start is None:
+        raise ValueError("network is missing: give its family, such as network: {family: residual}, or a start")
+
+
 class CardFacts(Strict):
     """Entries of the network's card that the run does not know itself."""
 

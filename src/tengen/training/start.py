@@ -97,7 +97,7 @@ def origin_of(run: RunConfig, folder: RunFolder | None = None, local: Mapping[st
     name_or_path = str(local.get(run.start, run.start))
     path = Path(name_or_path)
     if not path.is_dir():
-        card = read_card(_own_file(name_or_path))
+        card = read_card(own_file(name_or_path))
         return Origin(card.config, card.search, card.board_sizes, learnt_games(card.provenance))
     recipe = _recipe(path)
     return Origin(recipe["network"], recipe["card"]["search"], recipe["card"]["board_sizes"], _games_of(path, recipe))
@@ -205,7 +205,7 @@ def start_whole(network: nn.Module, name_or_path: str) -> None:
 
     Raises NetworkError for a file that is none of ours, RecipeError where the file holds another network.
     """
-    path = _own_file(name_or_path)
+    path = own_file(name_or_path)
     start = _file_weights(path)
     wanted = network.state_dict()
     for key, value in wanted.items():
@@ -223,7 +223,7 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor], dict[int, float
     """(description of the source, its weights by name, the scalars that are still to be folded with their values)."""
     folder = Path(name_or_path)
     if not folder.is_dir():
-        path = _own_file(name_or_path)
+        path = own_file(name_or_path)
         return path.stem, _file_weights(path), {}
     _recipe(folder)
     found = newest_checkpoint(folder / "checkpoints")
@@ -235,7 +235,7 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor], dict[int, float
     return f"{folder}, step {saved['step']:,}", saved["average"] or saved["network"], seen.constant
 
 
-def _own_file(name_or_path: str) -> Path:
+def own_file(name_or_path: str) -> Path:
     """The file of a network, which training can go on with. Raises RecipeError for one of another program."""
     path = find_network(name_or_path)
     if "family" not in read_card(path).config:
