@@ -15,7 +15,7 @@ from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
-from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, boards_not_learnt
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, not_learnt_warning
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
 
@@ -149,7 +149,7 @@ def _unknown_to(network: BatchEvaluator, fields: Fields, size: int, rules: Rules
     """Warnings of what a network does not know: rules, the board, the ownership."""
     if strange := _not_learnt(rules, network.katago_format):
         yield "rules", f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
-    if text := boards_not_learnt(network.name, network.board_sizes, [size]):
+    if text := not_learnt_warning(network.name, network.board_sizes, [size]):
         yield "boardXSize", text
     if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
         yield asked[0], f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"

@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Collection
 
-from tengen.evaluators.evaluator import boards_not_learnt
+from tengen.evaluators.evaluator import not_learnt_warning
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
@@ -20,7 +20,8 @@ def warn_of_boards(network: str, sizes: Collection[int]) -> None:
     if network in ("default", "uniform", "none") or is_playout(network):
         return
     card = read_card(find_network(network))
-    if card.config.get("board_size") is None and (text := boards_not_learnt(card.name, card.board_sizes, sizes)):
+    of_one_size = card.config.get("board_size") is not None or card.family == "cody7x7"
+    if not of_one_size and (text := not_learnt_warning(card.name, card.board_sizes, sizes)):
         print(f"warning: {text}", file=sys.stderr)
 
 

@@ -19,7 +19,7 @@ from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import boards_not_learnt
-from tengen.evaluators.installed_networks import find_network, find_network_on
+from tengen.evaluators.installed_networks import default_by_size, find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
 from tengen.machine import Device
@@ -91,18 +91,16 @@ def command(
 
 
 def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
-    """The teacher for the manifest: of `default` the networks that label boards of these sizes.
+    """The teacher for the manifest; of `default` all its networks, so that labels of other boards may be added.
 
     Raises NetworkError for a size that it has not learnt: such labels mean nothing.
     """
-    paths = {size: find_network_on(name, size) for size in sizes} or {0: find_network(name)}
-    cards = {path: read_card(path) for path in paths.values()}
-    for path, card in cards.items():
-        asked = [size for size in sizes if paths[size] == path]
-        if text := boards_not_learnt(card.name, card.board_sizes, asked):
-            raise NetworkError(
-                f"{text.partition(':')[0]}, which are among the games: choose a teacher that learnt them"
-            )
+    by_size = default_by_size() if name == "default" else {}
+    cards = {path: read_card(path) for path in (find_network(name), *by_size.values())}
+    for size in sizes:
+        card = cards[find_network_on(name, size)]
+        if text := boards_not_learnt(card.name, card.board_sizes, [size]):
+            raise NetworkError(f"{text}, which are among the games: choose a teacher that learnt them")
     # Networks of one name may be of one day; what is converted from another program's file has no date.
     digests = [file_digest(path)[:16] for path, card in cards.items() if card.created]
     facts = {key: _joined(getattr(card, key) for card in cards.values()) for key in _OF_CARD}

@@ -245,7 +245,7 @@ class UniformEvaluator(BatchEvaluator):
 
 
 def boards_not_learnt(name: str, learnt: Collection[int], sizes: Collection[int]) -> str:
-    """A warning about boards of these sizes that a network has not learnt; empty where there is none.
+    """Which of these board sizes a network has not learnt, in words; empty where there is none.
 
     `learnt` are the sizes that it has learnt; none where that is not known.
     """
@@ -253,7 +253,13 @@ def boards_not_learnt(name: str, learnt: Collection[int], sizes: Collection[int]
     if not learnt or not others:
         return ""
     known, new = (", ".join(f"{size}x{size}" for size in each) for each in (learnt, others))
-    return f"{name} learnt {known}, not {new}: its figures there may mean nothing"
+    return f"{name} learnt {known}, not {new}"
+
+
+def not_learnt_warning(name: str, learnt: Collection[int], sizes: Collection[int]) -> str:
+    """A warning about the boards that `boards_not_learnt` names; empty where there is none."""
+    text = boards_not_learnt(name, learnt, sizes)
+    return text and f"{text}: its figures there may mean nothing"
 
 
 def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:

@@ -21,6 +21,7 @@ from tengen.data.record import symmetry_table
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
+from tengen.evaluators.evaluator import boards_not_learnt
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
@@ -49,11 +50,8 @@ class Teacher:
 
     def check(self, sizes: list[int]) -> None:
         """Raise RecipeError for games on boards that it does not know, NetworkError where PyTorch cannot run it."""
-        if unknown := sorted(set(sizes) - set(self.card.board_sizes)):
-            raise RecipeError(
-                f"data.teacher.network {self.card.name} knows boards of {self.card.board_sizes}, not of {unknown}, "
-                "which are among the games"
-            )
+        if text := boards_not_learnt(self.card.name, self.card.board_sizes, sizes):
+            raise RecipeError(f"data.teacher.network {text}, which are among the games")
         TorchFileEvaluator(self.path, device="cpu")
 
     def inputs(self, threads: int, any_rules: int | None) -> dict[str, Target]:
