@@ -174,8 +174,8 @@ def run_study(
     """Run the steps that are not done, or those of `only`. The same call goes on after an interruption.
 
     Raises KeyboardInterrupt where a step was interrupted, RecipeError for an unknown step, one that needs another that
-    is not done and one that was run by another command, TengenError where a step fails. The recipes, settings, stores
-    and commands (by `check`) of all steps to run are checked before the first one runs.
+    is not done and one that was run by another command, TengenError where a step fails. The recipes, settings and
+    commands (by `check`) of all steps to run, and the stores of training runs, are checked before the first one runs.
     """
     for name, step in _steps_ahead(folder, only, check).items():
         if missing := folder.missing(name):
@@ -216,14 +216,16 @@ def _steps_ahead(folder: StudyFolder, only: Collection[str], check: Check) -> di
 
 
 def _check_stores(folder: StudyFolder, name: str) -> None:
-    """Raise StoreError for a missing store of a training run, unless an earlier step makes it."""
+    """Raise StoreError for a missing store of a training run, unless an earlier step names it, as one that it makes."""
     steps = folder.study.steps
     step = steps[name]
-    if step.verb != "train" or any(not word.startswith("-") for word in step.words[2:]):  # on games of its own
+    own_games = step.words[2:3] and not step.words[2].startswith("-")
+    if step.verb != "train" or own_games:
         return
     data = step.load().data
-    made = {word for other in list(steps)[: list(steps).index(name)] for word in folder.command(other)}
-    if not made & {data.store, data.validation_store} and "${" not in f"{data.store}{data.validation_store}":
+    before = list(steps)[: list(steps).index(name)]
+    made = {Path(word) for other in before for word in folder.command(other)}
+    if not any("${" in store or Path(store) in made for store in (data.store, data.validation_store or "")):
         data.open_stores()
 
 

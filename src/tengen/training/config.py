@@ -260,7 +260,9 @@ class RecordsConfig(Strict):
             try:
                 return Store.open(path)
             except StoreError as error:
-                raise (error if path.exists() else StoreError(f"{error}, or give {other}")) from error
+                if path.exists():
+                    raise
+                raise StoreError(f"{error}, or give {other}") from error
 
         train = opened(self.store, "a store of yours with --set data.store=FOLDER")
         if self.validation_store is None:
