@@ -117,7 +117,7 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
 
 
 def set_beside(params: SearchParams, settings: Mapping[str, str], advice: Mapping[str, Any]) -> SearchParams:
-    """As `set_params`; settings that need what `advice` says besides are given with it.
+    """As `set_params`; settings that need what `advice` says besides are given with it, and it counts as asked for.
 
     A playout_weight of 1 needs the playouts of a preset that the card of a network names.
     """

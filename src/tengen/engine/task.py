@@ -1,4 +1,4 @@
-"""A search of one position in the background: it is polled, waited for and stopped while a thread drives it."""
+"""A search of one position: one thread drives it, others may poll, wait for and stop it."""
 
 from __future__ import annotations
 

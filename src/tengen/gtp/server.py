@@ -159,7 +159,7 @@ def read_params(params: SearchParams, settings: Sequence[str], net: str) -> Sear
     try:
         return set_params(params, given)
     except RecipeError:
-        if not net:
+        if net in ("", "uniform"):  # without a card
             raise
         return set_beside(params, given, read_card(find_network(net)).search)
 

@@ -90,8 +90,8 @@ class SelfPlayRun:
         stop: ShutdownFlag,
         cluster: Cluster | None = None,
     ) -> None:
-        self.config = config
         self.folder = SelfPlayFolder(path)
+        self.config = config = self.folder.with_network(config)
         self.transport = FolderTransport(self.folder)
         self.observer = observer
         self.stop = stop

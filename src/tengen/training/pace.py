@@ -11,6 +11,7 @@ from tengen.data.sampler import Sampler
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.callbacks import Stopwatch, evaluator_of
 from tengen.training.config import RunConfig
+from tengen.training.fabric import set_threads
 from tengen.training.metrics import measure
 from tengen.training.samplers import Samplers
 from tengen.training.supervised import make_trainer
@@ -31,9 +32,8 @@ class Pace:
 def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
     """Train by a run's settings for about `seconds`, at least three steps, and validate one batch; nothing is kept."""
     threads = torch.get_num_threads()
-    if run.training.threads:
-        torch.set_num_threads(run.training.threads)
     try:
+        set_threads(run.training)
         trainer = make_trainer(run, samplers.train.plane_set)
         stream = BatchStream(samplers.train, 0, run.data.ahead, trainer.device)
         stopwatch = Stopwatch(stream, seconds)
