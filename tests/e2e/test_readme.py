@@ -125,7 +125,10 @@ def test_the_options_and_settings_of_the_commands_exist(page: Path) -> None:
             check_command(words)
         except TengenError as error:
             assert re.search("missing argument|requires an argument", str(error)), f"{words}: {error}"
-        if words[0] in ("train", "zero") and len(words) > 1 and words[1] in recipe_names():
+        if words[0] not in ("train", "zero") or len(words) < 2:
+            continue
+        assert words[1] in recipe_names() or words[1].endswith((".yaml", ".yml")) or words[1].isupper(), words
+        if words[1] in recipe_names():
             settings = [word for before, word in pairwise(words) if before == "--set"]
             load_recipe(words[1], settings, model=models.get(recipe_kind(words[1]), PolicyGradientConfig))
 

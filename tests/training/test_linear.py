@@ -30,11 +30,6 @@ from tengen.training.config import LinearRun
 from tengen.training.linear import judge_playout, train_linear
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_store(tmp_path_factory.mktemp("stores") / "random")
-
-
 @pytest.fixture
 def run(store: Path) -> LinearRun:
     return LinearRun.model_validate(
