@@ -38,7 +38,8 @@ class Layout:
     def candidates(threads: int, native: bool, batch: int) -> list["Layout"]:
         """Those worth measuring on so many threads in batches of `batch`, at most five.
 
-        Parts without a row would wait, and with many of them the rule would be measured again: see `_model`.
+        Parts without a row would wait, and with many of them the rule would be measured again: see
+        `OpenVinoEvaluator._model`.
         """
         most = min(threads, batch)
         parts = list(dict.fromkeys([1, max(1, most // 2), most]))

@@ -25,7 +25,7 @@ from tengen.training.teacher import target_mix, teacher_of
 @dataclass(frozen=True)
 class Samplers:
     """Positions for training and for validation. They share no game, unless a validation store has games of the other
-    one, of which `train` warns. `labels` are positions for validation with labels, where those are learned and there
+    one, of which a run warns. `labels` are positions for validation with labels, where those are learned and there
     are any."""
 
     train: Sampler | LabelSampler
@@ -34,7 +34,7 @@ class Samplers:
 
 
 def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] = {}) -> Samplers:
-    """Open the stores of a run, to train on the rows of a rank. `local` as of `train`.
+    """Open the stores of a run, to train on the rows of a rank. `local` as of `RecordsConfig.open_stores`.
 
     Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
     """
