@@ -17,7 +17,13 @@ from tengen.selfplay.diagnose import YOUNG, RunWarning, diagnose
 from tengen.selfplay.statistics import game_statistics
 
 CONFIG = SelfPlayConfig.model_validate(
-    {"name": "t", "cycles": 20, "games_per_cycle": 200, "network": {}, "resign": {"false_positives": 0.03}}
+    {
+        "name": "t",
+        "cycles": 20,
+        "games_per_cycle": 200,
+        "network": {"family": "residual"},
+        "resign": {"false_positives": 0.03},
+    }
 )
 
 

@@ -37,7 +37,7 @@ def recipe(**parts: Any) -> SelfPlayConfig:
         "games_per_cycle": GAMES,
         "games_at_once": 8,
         "workers": 1,
-        "network": {},
+        "network": {"family": "residual"},
         "game": {"sizes": {5: 1, 6: 1}},
         "search": {"visits": 8, "cheap_visits": 3, "cheap_share": 0.3, "full": {"noise_weight": 0.25}},
         "resign": {"turns": 2},
@@ -257,7 +257,7 @@ from tengen.selfplay.generate import Generator
 from tengen.selfplay.plan import make_plan
 
 size = {"cycles": 1, "games_per_cycle": 1, "games_at_once": 64, "workers": 2, "search": {"visits": 200}}
-config = SelfPlayConfig(name="test", network={}, **size)
+config = SelfPlayConfig(name="test", network={"family": "residual"}, **size)
 games = Generator(config, [UniformEvaluator()]).play(make_plan(config, 0, i) for i in itertools.count())
 next(games)
 time.sleep(0.1)

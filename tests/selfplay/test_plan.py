@@ -15,7 +15,8 @@ GAMES = 4000
 
 
 def recipe(**parts: Any) -> SelfPlayConfig:
-    return SelfPlayConfig.model_validate({"name": "test", "cycles": 1, "games_per_cycle": 1, "network": {}, **parts})
+    fields = {"name": "test", "cycles": 1, "games_per_cycle": 1, "network": {"family": "residual"}}
+    return SelfPlayConfig.model_validate(fields | parts)
 
 
 def plans(config: SelfPlayConfig, games: int = GAMES, **given: Any) -> list[GamePlan]:
