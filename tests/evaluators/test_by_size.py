@@ -131,7 +131,7 @@ def shipped() -> Evaluator:
 
 @pytest.mark.parametrize("size", range(5, 20))
 def test_default_knows_won_positions_of_every_size_under_all_rules(size: int, shipped: Evaluator) -> None:
-    """A wall across the board, and a komi that gives one side the game by three points a line, whoever is to move."""
+    """A wall across the board and a komi that gives one side the game by three points a line, for either to move."""
     card = read_card(installed_networks.find_network_on("default", size))
     assert size in card.board_sizes
     wall = size // 2
