@@ -99,11 +99,12 @@ class ResidualNet(nn.Module):
     def __init__(self, config: ResidualConfig, planes: int, scalars: int) -> None:
         super().__init__()
         width, act = config.channels, config.activation
-        branch, make = 1.0 / math.sqrt(config.blocks), NestedBlock if config.nested else ResidualBlock
+        branch = 1.0 / math.sqrt(config.blocks)
+        block = NestedBlock if config.nested else ResidualBlock
         self.stem = ScaledConv2d(planes, width, config.stem)
         self.scalars = ScalarLinear(0, scalars, width)
         self.blocks = nn.ModuleList(
-            make(width, act, branch, config.pooled if i in config.pooling_blocks else 0) for i in range(config.blocks)
+            block(width, act, branch, config.pooled if i in config.pooling_blocks else 0) for i in range(config.blocks)
         )
         katago = config.head == "katago"
         self.policy = PolicyHead(width, config.head_width, act, config.heads.maps, katago)
