@@ -32,6 +32,11 @@ def test_another_recipe_is_refused_by_its_first_difference(tmp_path: Path) -> No
 
 def test_without_a_network_a_recipe_takes_that_of_its_start(tmp_path: Path) -> None:
     """And the search that suits it, also where the start has gone since; a search of the recipe stays."""
+    pytest.importorskip("torch", reason="the start of a run needs the extra [train]")
+    from tengen.runs.interruption import ShutdownFlag
+    from tengen.selfplay.loop import SelfPlayRun
+    from tengen.selfplay.progress import Observer
+
     start = tmp_path / "start.onnx"
     shutil.copyfile(find_network("distilled-13x13"), start)
     fields = {**CONFIG.model_dump(), "start": str(start), "network": {}}
@@ -41,6 +46,7 @@ def test_without_a_network_a_recipe_takes_that_of_its_start(tmp_path: Path) -> N
     folder.prepare(found)
     start.unlink()
     folder.prepare(folder.with_network(config))
+    assert SelfPlayRun(config, folder.path, Observer(), ShutdownFlag()).config == found
     own = {**fields, "card": {"search": {"preset": "elf"}}}
     assert folder.with_network(SelfPlayConfig.model_validate(own)).card.search == {"preset": "elf"}
     with pytest.raises(ValidationError, match="network is missing"):
