@@ -5,10 +5,10 @@
 Cases: `workers`, the games of a cycle of 7x7 in this process with 1 and 2 threads, and by 1, 2, 4 and 8 workers of one
 thread, with the processor time of the workers, of this process and of Ray's own processes, and the bytes a game that
 come back; `driver`, what a finished game of 7x7, 9x9 and 19x19 costs the process that leads, from its bytes into the
-store, without Ray; `run`, the rates of one worker and of a learner, each alone, and runs of three cycles by
-1 and 2 workers, with the share of time in which the learner waits for games beside the share that the model makes of
-these rates; `capacity`, the model of docs/guides/cluster.md for some
-runs. Figures by processor time hardly depend on other work on the machine; those by the clock do.
+store, without Ray; `run`, the rates of one worker and of a learner, each alone, and runs of three cycles by 1 and 2
+workers, and of five with `overlap` by one, with the share of time in which the learner waits for games beside the share
+that the model makes of these rates; `capacity`, the model of docs/guides/cluster.md for some runs. Figures by processor
+time hardly depend on other work on the machine; those by the clock do.
 """
 
 from __future__ import annotations
@@ -236,7 +236,8 @@ def learner_rate(config: SelfPlayConfig, games: Path) -> float:
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The model gets the evaluations of one worker that plays alone and the positions of a learner that trains alone,
     both measured before the runs. The work is counted in the runs: evaluations and positions of their games, and how
-    often a position is learnt from."""
+    often a position is learnt from. With `overlap` the first cycle and the last do not count: nothing is learnt while
+    the one is played, and nothing played while the other is learnt from."""
     learn = {"batch_size": 64, "reuse": 4, "threads": 1, "window": {"min_positions": 1000}}
     rating = {"games": 2, "anchors": ["random"], "every": 9}
     config = recipe(options, 7, cycles=3, cluster={"cpus": 0.5, "workers": 1}, learn=learn, rating=rating)
@@ -246,28 +247,31 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             evaluations = play(config, cluster, Path(folder))["evaluations_per_second"]
         positions = learner_rate(config, Path(folder))
     yield {"worker_evaluations": round(evaluations), "learner_positions": round(positions)}
-    for number in (1, 2):
-        config = config.model_copy(update={"cluster": config.cluster.model_copy(update={"workers": number})})
+    for number, overlap in ((1, False), (2, False), (1, True)):
+        workers = config.cluster.model_copy(update={"workers": number})
+        config = config.model_copy(update={"cluster": workers, "overlap": overlap, "cycles": 5 if overlap else 3})
         with tempfile.TemporaryDirectory() as folder, Cluster("local", place_of(config)) as cluster:
             with ShutdownFlag() as stop:
                 SelfPlayRun(config, Path(folder) / "run", Observer(), stop, cluster).go()
             # The first cycle also waits for the start of the workers.
-            events = read_events(Path(folder) / "run", "cycle")[1:]
+            events = read_events(Path(folder) / "run", "cycle")[1 : -1 if overlap else None]
         seconds = {name: sum(event["seconds"].get(name, 0) for event in events) for name in ("generate", "learn")}
         work = {name: sum(event[name] for event in events) for name in ("evaluations", "fresh_positions", "steps")}
+        playing = sum(event["playing_seconds"] for event in events)
         games, fresh = config.games_per_cycle * len(events), work["fresh_positions"]
         reuse = work["steps"] * config.learn.batch_size / fresh
         model = Capacity(evaluations, positions, work["evaluations"] / fresh, fresh / games, reuse)
         yield {
             "workers": number,
+            "overlap": overlap,
             "evaluations_per_game": round(work["evaluations"] / games),
             "positions_per_game": round(fresh / games, 1),
-            "games_per_second": round(games / seconds["generate"], 2),
+            "games_per_second": round(games / playing, 2),
             "games_per_second_by_model": round(number * model.worker_games, 2),
             "learner_games_per_second": round(games / seconds["learn"], 2),
             "learner_games_per_second_by_model": round(model.learner_games, 2),
             "idle": round(seconds["generate"] / sum(seconds.values()), 3),
-            "idle_by_model": round(model.idle(number, overlap=False), 3),
+            "idle_by_model": round(model.idle(number, overlap), 3),
         }
 
 

@@ -130,6 +130,21 @@ def test_a_network_under_symmetries_plays_by_the_seed_of_the_game() -> None:
     assert games[0] == games[4] and len(set(games)) > 1
 
 
+@pytest.mark.parametrize(("batch", "rows"), [(None, 8), (1, 1), (3, 3)])
+def test_a_player_has_batches_of_its_own(batch: int | None, rows: int) -> None:
+    seen = []
+
+    class Counting(UniformEvaluator):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            seen.append(len(batch))
+            return super().infer(batch)
+
+    player = evaluator_player(PlayerSpec(player="default", visits=60, batch=batch), Counting())
+    player.start_game(0, Game(7), 1)
+    choose(player, Game(7))
+    assert max(seen) == rows
+
+
 def test_games_of_playouts_do_not_depend_on_those_before() -> None:
     one, other = (open_player(PlayerSpec.parse("playouts@30")) for _ in range(2))
     games = [moves_of(one, number, size=5) for number in (0, 1, 2)]

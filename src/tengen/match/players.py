@@ -62,6 +62,7 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, n
             evaluator = load_evaluator(
                 "uniform" if spec.kind == "playouts" else network or spec.subject,
                 spec.device,
+                batch=spec.batch,
                 threads=spec.threads,
                 precision=spec.precision or "auto",
                 remember=network is None,
@@ -297,7 +298,7 @@ class EnginePlayer(_EvaluatorPlayer):
         params = spec.params
         if spec.kind == "policy" and "preset" in self._evaluator.on(game.size).advice:
             params = SearchParams(**params.model_dump())  # the published search would prune moves of the policy
-        engine = Engine(evaluator, params, seed=seed, style=spec.play_style, threads=spec.threads)
+        engine = Engine(evaluator, params, spec.batch, seed, style=spec.play_style, threads=spec.threads)
         if game.size not in self._warm and (spec.seconds is not None or spec.time is not None):
             engine.warm_up(game.size)
             self._warm.add(game.size)

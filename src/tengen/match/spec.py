@@ -40,11 +40,11 @@ _TAKES: dict[Kind, frozenset[str]] = {
     "playouts": _SEARCH,
     "policy": _NETWORK | {"time", "symmetries", "pass_policy", "temperature", "style"},
     "raw": _NETWORK | {"time"},
-    "network": _SEARCH | _NETWORK | {"symmetries", "style"},
+    "network": _SEARCH | _NETWORK | {"batch", "symmetries", "style"},
     "program": frozenset({"seconds", "time", "move_seconds", "startup_seconds"}),
     "plugin": frozenset({*_LIMITS, "temperature", "threads"}),
 }
-_ENGINE_ONLY = ("seconds", "diversity", "symmetries", "style")  # fields that need pass_policy = engine
+_ENGINE_ONLY = ("batch", "seconds", "diversity", "symmetries", "style")  # fields that need pass_policy = engine
 _PASSES = {"free": "passes freely", "no-useful-move": "passes last", "no-legal-move": "passes when forced"}
 _USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # GNU Go's options in a match under area scoring
 _MAX_NAME = 60  # characters
@@ -62,7 +62,8 @@ class PlayerSpec(BaseModel):
     ends a search. The defaults are 400 visits for a network and 1,000 for playouts. A GTP program is sent `seconds` or
     `time`; every player can be held to a `time`. `diversity` plays the second move half of the time when it has more
     than half of the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a
-    network sees each position under a symmetry drawn from the seed of the game.
+    network sees each position under a symmetry drawn from the seed of the game. `batch` positions of a search are
+    evaluated at once, by default as many as in `load_engine`; 1 is the strongest at equal visits.
 
     `pass_policy` decides when to pass and resign:
 
@@ -91,6 +92,7 @@ class PlayerSpec(BaseModel):
     visits: int | None = Field(None, ge=1, validate_default=True)
     diversity: bool = False
     symmetries: bool = False
+    batch: int | None = Field(None, ge=1, le=1024)
     preset: str | None = None
     search: dict[str, str | int | float | bool] = {}
     style: dict[str, int | float | bool] = {}
