@@ -1,5 +1,7 @@
 """OpenVINO's own duties: buckets, precision, cached models, and one clear line for a wrong file."""
 
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +71,24 @@ def test_one_process_at_a_time_compiles_into_the_cache(network: Path, model_cach
             with pytest.raises(TimeoutError):
                 compiled.result(timeout=0.5)
         compiled.result(timeout=100)
+
+
+def test_a_full_cache_gives_up_the_models_used_longest_ago(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    evaluator = OpenVinoEvaluator(network)
+    evaluator.warm_up(9, (1,))
+    (own,) = cache_path(CACHE).rglob("*.blob")
+    older, newer = (own.with_name(f"{name}.blob") for name in ("older", "newer"))
+    for path, age in ((older, 3_000_000), (newer, 2_000_000)):
+        path.write_bytes(bytes(own.stat().st_size))
+        os.utime(path, (time.time() - age,) * 2)
+    monkeypatch.setattr(openvino, "_CACHE_BYTES", int(3.5 * own.stat().st_size))
+    evaluator.warm_up(7, (1,))
+    left = set(cache_path(CACHE).rglob("*.blob"))
+    assert older not in left and newer in left and len(left) == 3 and own in left
+    assert len(OpenVinoEvaluator(network).infer(random_inputs([9], 9))) == 1
 
 
 def test_works_without_a_cache_folder(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

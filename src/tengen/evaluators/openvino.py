@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
+_CACHE_BYTES = 2 << 30  # of the models of one precision; a model has up to twice the size of its network
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
@@ -305,9 +306,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
         with _COMPILING, _sole_user(options.get("CACHE_DIR", "")):
             try:
-                return self._compiled(model, options)
+                compiled = self._compiled(model, options)
             except RuntimeError:
                 return self._compiled(model, {**options, "CACHE_DIR": ""})
+            if cache := options.get("CACHE_DIR"):
+                _trim(Path(cache))
+            return compiled
 
     def _compiled(self, model: Any, options: Mapping[str, Any]) -> Any:
         """OpenVINO joins small layers into generated code, and fails where it has none: for Mish between two dense
@@ -337,6 +341,20 @@ def _sole_user(cache: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _trim(cache: Path) -> None:
+    """Remove the models that were used longest ago while those of the folder take more than `_CACHE_BYTES`: a network
+    has one for each board size and size of batch, and each version of OpenVINO makes its own."""
+    with suppress(OSError):
+        found = [(path, path.stat()) for path in cache.glob("*.blob")]
+        excess = sum(state.st_size for _, state in found) - _CACHE_BYTES
+        # A file system may keep no time of access, or update it once a day.
+        for path, state in sorted(found, key=lambda item: max(item[1].st_atime, item[1].st_mtime)):
+            if excess <= 0:
+                return
+            path.unlink()
+            excess -= state.st_size
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:
