@@ -1,5 +1,6 @@
-# make play    the board in the browser           make test    all tests, C++ and Python
-# make check   test, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
+# make play    the board in the browser           make test    the tests, C++ and Python
+# make test-slow   the slow tests alone: whole runs, most of them killed again and again
+# make check   all tests, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
 # make docs    the documentation site, in build/site     make messages  the page's texts for translators
 # make wheel   a package for other machines       make release   sdist, wheel, licences, SBOM and checksums, checked
@@ -40,7 +41,7 @@ CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove fuzz native bench docs format wheel release release-check clean messages test-native test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench docs format wheel release release-check clean messages test-native test-slow test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -152,7 +153,13 @@ katrain:
 
 # Files in the order of tests/conftest.py, the longest first: by their number of tests, those with few would run last, alone.
 test: $(MODULE)/done .venv/developer test-programs test-native
-	@$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	@$(pytest)
+
+# Whole runs of self-play and on a cluster, killed again and again, and KataGo's largest network: five minutes more.
+test-slow: $(MODULE)/done .venv/developer
+	@$(pytest) -m slow
+
+pytest = $(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # Sizes, rule sets and seeds are the same on every run; the real games are those of tests/data where no archive lies
 # beside this checkout.
@@ -168,7 +175,7 @@ lint: $(MODULE)/done .venv/developer
 	@find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	@echo "ruff, mypy and clang-format have nothing to say"
 
-check: lint sanitize test
+check: lint sanitize test test-slow
 
 format: .venv/developer
 	@$(BIN)/ruff check --fix-only --quiet . && $(BIN)/ruff format .

@@ -37,7 +37,6 @@ Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 LONG = (
     "selfplay/test_loop.py",
     "cluster/test_cluster.py",
-    "e2e/test_zero.py",
     "training/test_supervised.py",
     "reinforce/test_loop.py",
     "web/test_page.py",

@@ -373,6 +373,7 @@ def made(out: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_driver_that_is_killed_again_and_again_ends_as_the_unbroken_run(
     nodes: RayNodes, tmp_path: Path, forks: ForkServerContext
 ) -> None:
@@ -394,6 +395,7 @@ def test_a_driver_that_is_killed_again_and_again_ends_as_the_unbroken_run(
         assert found[key] == value, key
 
 
+@pytest.mark.slow
 def test_training_on_a_worker_that_dies_ends_as_the_unbroken_run(
     nodes: RayNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

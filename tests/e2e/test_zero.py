@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch", reason="self-play learning needs the extra [train]")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_tiny_5x5_beats_the_random_player(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tengen", "zero", "tiny-5x5", "--out", str(tmp_path / "run"), "--quiet"]

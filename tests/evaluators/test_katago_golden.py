@@ -25,7 +25,10 @@ NETWORKS = {
 PLACES = {"whiteLead": 2e-3, "whiteScoreSelfplay": 2e-3, "varTimeLeft": 2e-3, "shorttermScoreError": 2e-3}
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+SLOW = "b10c384h6nbttflrs"
+
+
+@pytest.mark.parametrize("network", [n if n != SLOW else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS])
 def test_raw_outputs_are_katagos(network: str, shared: Path) -> None:
     nets = shared / "nets"
     evaluator = load_evaluator(nets / f"{NETWORKS[network]}.bin.gz", precision="f32", remember=False, cache=20)

@@ -290,7 +290,7 @@ def _go(recipe: Path, out: Path, settings: tuple[str, ...], death: int) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("overlap", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_killed_again_and_again_it_ends_as_the_unbroken_run(
     overlap: bool, recipe: Path, tmp_path: Path, forks: ForkServerContext, request: pytest.FixtureRequest
 ) -> None:

@@ -82,6 +82,7 @@ def test_parts_of_a_batch_give_the_losses_and_the_step_of_the_whole(store: Path,
         torch.testing.assert_close(weights_of_parts[name], tensor, atol=1e-6, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 @pytest.mark.skipif(core_count() < 2, reason="two processes are refused on one core")
 def test_two_processes_stopped_by_ctrl_c_and_resumed_by_one_end_like_one(store: Path, tmp_path: Path) -> None:
