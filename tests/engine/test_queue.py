@@ -332,6 +332,11 @@ def test_what_cannot_work_is_refused() -> None:
     only.only_size = 9
     with pytest.raises(NetworkError, match="takes 9x9 boards alone"):
         SearchQueue(only, SearchParams()).start(Game(5), FEW)
+    with SearchQueue(Checksum()) as queue:
+        # A NaN is neither above nor below the others: the queue would not find the search again, nor end.
+        with pytest.raises(ValueError, match="priority must be a number, not nan"):
+            queue.start(Game(5), FEW, priority=float("nan"))
+        assert queue.start(Game(5), FEW, priority=float("inf")).wait(20).visits == 40
 
 
 def test_moves_are_restricted_to_any_depth_and_lines_tell_their_visits() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
 from bisect import bisect_left, insort
@@ -95,8 +96,10 @@ class SearchQueue:
         The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
         are those of TreeSearch.set_root, `params` (by default those of the queue) the settings of this search; the rest
         as for SearchTask. Raises NetworkError for a board that the evaluator does not know, ValueError where no move is
-        left, RuntimeError after close and after an error of the queue itself.
+        left or the priority is NaN, RuntimeError after close and after an error of the queue itself.
         """
+        if math.isnan(priority):
+            raise ValueError(f"priority must be a number, not {priority}")  # a NaN has no place in the order
         params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
         params = params.model_copy(update={"ownership": True})
         position, allow, avoid, restrictions = game.copy(), tuple(allow), tuple(avoid), tuple(restrictions)
