@@ -224,6 +224,30 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     StoreAppender(tmp_path / "games").close()
 
 
+def test_a_closed_store_is_not_written(tmp_path: Path) -> None:
+    """Without the lock it would overwrite the shards of the next writer."""
+    with StoreAppender(tmp_path / "games") as closed:
+        closed.append([])
+    with StoreAppender(tmp_path / "games") as appender:
+        appender.append(some_games(0))
+        for write in (lambda: closed.append(some_games(1)), lambda: closed.set_facts({"x": 1})):
+            with pytest.raises(StoreError, match="is closed"):
+                write()
+    assert sources(tmp_path / "games") == named(GAMES)
+
+
+def test_a_writer_takes_games_in_its_block_alone(tmp_path: Path) -> None:
+    """Elsewhere they would wait for a shard that is never written."""
+    writer, game = StoreWriter(tmp_path / "games"), some_games(0, 1)[0]
+    with pytest.raises(StoreError, match="is not open"):
+        writer.add(game)
+    with writer:
+        writer.add(game)
+    with pytest.raises(StoreError, match="is not open"):
+        writer.add(game)
+    assert sources(tmp_path / "games") == named(1)
+
+
 def test_no_other_folder_becomes_a_store(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(StoreError, match=r"holds thesis\.txt and is no game store"):

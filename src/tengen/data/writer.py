@@ -90,15 +90,18 @@ class StoreWriter:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self._lock is not None:
                 self._lock.release()
+                self._lock = None
 
     def add(self, record: GameRecord) -> None:
-        """Append one game."""
+        """Append one game. Raises StoreError outside the `with` block, where nothing would keep it."""
+        self._check_open()
         self._records.append(record)
         if len(self._records) >= _ROWS_A_BATCH:
             self._pack_records()
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Append rows of schema `format.ROWS`. Raises StoreError for another schema."""
+        """Append rows of schema `format.ROWS`. Raises StoreError for another schema and outside the `with` block."""
+        self._check_open()
         if batch.schema != ROWS:
             raise StoreError(f"rows of another schema: {batch.schema.names}")
         self._pack_records()
@@ -113,6 +116,10 @@ class StoreWriter:
         if self._waiting:
             self._write_shard(self._waiting)
         return totals(self._shards)
+
+    def _check_open(self) -> None:
+        if self._lock is None:
+            raise StoreError(f"{self.path} is not open: add games within the 'with' block of its writer")
 
     def _pack_records(self) -> None:
         if self._records:
@@ -212,6 +219,11 @@ class StoreLock:
             raise StoreError(f"{path}: another process is writing this store; wait for it to end")
         self._lock = lock
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it is not released."""
+        return self._lock.is_locked
+
     def release(self) -> None:
         """Release the store, and remove the file: a process that opened it before locks a new one."""
         if self._lock.is_locked:
@@ -263,7 +275,8 @@ class StoreAppender:
         return totals(self._shards)["games"]
 
     def append(self, records: Iterable[GameRecord]) -> None:
-        """Add games at the end. Without records nothing is written."""
+        """Add games at the end. Without records nothing is written. Raises StoreError after `close`."""
+        self._check_open()
         batch = rows_to_batch(records)
         if not batch.num_rows:
             return
@@ -277,7 +290,8 @@ class StoreAppender:
             self._shards = read_manifest(self.path)["shards"]
 
     def set_facts(self, facts: Mapping[str, Any]) -> None:
-        """Write other facts beside the shards into the manifest."""
+        """Write other facts beside the shards into the manifest. Raises StoreError after `close`."""
+        self._check_open()
         try:
             write_manifest(self.path, self._shards, {**self._facts, **facts})
         except OSError as error:
@@ -287,6 +301,10 @@ class StoreAppender:
     def close(self) -> None:
         """Release the store for other writers."""
         self._lock.release()
+
+    def _check_open(self) -> None:
+        if not self._lock.is_held:  # another process may write the store by now
+            raise StoreError(f"{self.path} is closed: make another StoreAppender to add games")
 
     def __enter__(self) -> Self:
         return self
