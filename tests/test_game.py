@@ -148,6 +148,11 @@ def test_settings_out_of_range(arguments: dict[str, object]) -> None:
         Game(**arguments)  # type: ignore[arg-type]
 
 
+def test_a_komi_of_a_small_type_of_numpy_is_not_doubled_in_it() -> None:
+    for komi in (np.int8(100), np.float16(40000), np.uint8(200)):
+        assert Game(9, komi=komi).komi == float(komi)
+
+
 def test_a_komi_that_is_not_possible_changes_nothing() -> None:
     game = Game(9, komi=-6)
     for komi in (6.3, float("inf"), float("nan")):

@@ -436,6 +436,6 @@ class Game:
 def _checked_komi(komi: float) -> float:
     if not isinstance(komi, (int, float, np.integer, np.floating)):
         raise TypeError(f"komi must be a number, not {komi!r}")
-    if not float(2 * komi).is_integer():
+    if not (2 * float(komi)).is_integer():  # a small type of numpy cannot hold twice its value
         raise ValueError(f"komi must be a whole or half number, not {komi:g}")
     return komi
