@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tengen.errors import StoreError
 from tengen.training.recipe import (
@@ -103,7 +103,7 @@ class LossWeights(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
-    __pydantic_extra__: dict[str, NonNegative]
+    __pydantic_extra__: dict[str, NonNegative] = Field(init=False)  # no argument of __init__ for type checkers
 
     policy: NonNegative = key(1.0, "cross-entropy with the move played, or with the visits of the search")
     value: NonNegative = key(0.3, "cross-entropy with win, draw, loss; squared error of a scalar value")
