@@ -9,14 +9,17 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from data_pipeline.self_play_games import self_played
 
 from tengen.data import LabelSampler, Sampler, Store, StoreAppender, StoreWriter
 from tengen.data.format import MANIFEST, SHARD, read_manifest
+from tengen.data.record import check_record
 from tengen.errors import StoreError
 
 GAMES = 5
@@ -246,6 +249,39 @@ def test_a_writer_takes_games_in_its_block_alone(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not open"):
         writer.add(game)
     assert sources(tmp_path / "games") == named(1)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"size": 30}, "board size"),
+        ({"rules": "chinse"}, "unknown rules 'chinse'"),
+        ({"moves": np.array([999], np.uint16)}, "moves must be points 0 to"),
+        ({"moves": np.array([-1])}, "moves must be points 0 to"),
+        ({"moves": np.array([1 << 16])}, "moves must be points 0 to"),
+        ({"moves": np.array([1.5])}, "moves must be points 0 to"),
+        ({"black_stones": np.array([600], np.uint16)}, "black_stones must be points 0 to"),
+        ({"first": 2}, "first must be one of"),
+        ({"winner": 5}, "winner must be one of"),
+        ({"ending": "resigned"}, "ending must be one of"),
+        ({"root_values": np.zeros(1, np.float32)}, "root_values has 1 entries"),
+        ({"ownership": np.zeros(3, np.uint8)}, "ownership has 3 entries"),
+    ],
+)
+def test_a_record_that_no_reader_could_use_is_refused(tmp_path: Path, change: dict[str, object], problem: str) -> None:
+    """One such game made every sampler of the store fail, with no word of which."""
+    good = some_games(0, 1)[0]
+    check_record(replace(good, black_stones=np.array([3], np.int8), white_stones=np.array([])))
+    bad = replace(good, **change)  # type: ignore[arg-type]
+    with StoreAppender(tmp_path / "games") as appender:
+        with pytest.raises(StoreError, match=rf"game {good.source}: {problem}"):
+            appender.append([good, bad])
+        assert appender.rows == 0
+    with StoreWriter(tmp_path / "more") as writer:
+        with pytest.raises(StoreError, match=problem):
+            writer.add(bad)
+        writer.add(good)
+    assert len(Store.open(tmp_path / "more")) == 1
 
 
 def test_no_other_folder_becomes_a_store(tmp_path: Path) -> None:

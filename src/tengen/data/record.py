@@ -11,7 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
+from tengen.coords import check_size
+from tengen.errors import StoreError, TengenError
 from tengen.game import Game
+from tengen.rules import Rules
 from tengen.sgf.values import Result
 
 WHITE_BIT = 0x8000
@@ -139,6 +142,48 @@ class GameRecord:
             f"<GameRecord {self.size}x{self.size}, {len(self.moves)} moves, {self.result}, {ranks}, "
             f"{self.rules} komi {komi}{handicap}{date}, {self.source or 'no source'}>"
         )
+
+
+def check_record(record: GameRecord) -> None:
+    """Raise StoreError for a record that readers of a store could not use; whether its moves are legal is not asked."""
+    points = record.size**2
+    try:
+        check_size(record.size)
+        _checked_rules(record.rules)
+    except TengenError as error:
+        raise _record_error(record, str(error)) from None
+    for name, mask, most in (
+        ("moves", WHITE_BIT - 1, points),
+        ("black_stones", 0xFFFF, points - 1),
+        ("white_stones", 0xFFFF, points - 1),
+    ):
+        column = np.asarray(getattr(record, name))
+        if len(column) and not (
+            column.dtype.kind in "iu"
+            and 0 <= column.min() <= column.max() <= 0xFFFF
+            and (column.astype(np.uint16) & mask).max() <= most
+        ):
+            raise _record_error(record, f"{name} must be points 0 to {most}, not {column}")
+    for name, known in (("first", (0, 1)), ("winner", (None, 0, 1, 2)), ("ending", ENDINGS)):
+        if (value := getattr(record, name)) not in known:
+            raise _record_error(record, f"{name} must be one of {known}, not {value!r}")
+    count = len(record.moves)
+    for name in ("visits", "root_values", "surprises", "root_scores", "root_ownership"):
+        column = getattr(record, name)
+        if column is not None and len(column) != count:
+            raise _record_error(record, f"{name} has {len(column)} entries for {count} moves")
+    if record.ownership is not None and len(record.ownership) != points:
+        raise _record_error(record, f"ownership has {len(record.ownership)} entries for {points} points")
+
+
+def _record_error(record: GameRecord, problem: str) -> StoreError:
+    return StoreError(f"game {record.source or 'without a source'}: {problem}")
+
+
+@cache
+def _checked_rules(rules: str) -> None:
+    """Raise RecipeError for unknown rules."""
+    Rules.parse(rules)
 
 
 def pack_ownership(owner: npt.NDArray[np.uint8]) -> bytes:

@@ -27,7 +27,7 @@ from tengen.data.format import (
     totals,
     write_manifest,
 )
-from tengen.data.record import GameRecord
+from tengen.data.record import GameRecord, check_record
 from tengen.disk import DISK_FULL, PARTIAL, try_lock, write_whole
 from tengen.errors import StoreError
 
@@ -93,8 +93,9 @@ class StoreWriter:
                 self._lock = None
 
     def add(self, record: GameRecord) -> None:
-        """Append one game. Raises StoreError outside the `with` block, where nothing would keep it."""
+        """Append one game. Raises StoreError outside the `with` block, and for a record that no reader could use."""
         self._check_open()
+        check_record(record)
         self._records.append(record)
         if len(self._records) >= _ROWS_A_BATCH:
             self._pack_records()
@@ -275,8 +276,14 @@ class StoreAppender:
         return totals(self._shards)["games"]
 
     def append(self, records: Iterable[GameRecord]) -> None:
-        """Add games at the end. Without records nothing is written. Raises StoreError after `close`."""
+        """Add games at the end. Without records nothing is written.
+
+        Raises StoreError after `close`, and for a record that no reader could use.
+        """
         self._check_open()
+        records = list(records)
+        for record in records:
+            check_record(record)
         batch = rows_to_batch(records)
         if not batch.num_rows:
             return
