@@ -252,6 +252,7 @@ def test_a_missing_file_is_one_line(
         (("import", "{games}", "--out", "store", "--sample", "inf"), "sample"),
         (("import", "{games}", "--out", "store", "--sample", "1.5"), "a whole number of games, not 1.5"),
         (("import", "{games}", "--out", "store", "--max-handicap", "-1"), "must be 0 or more, not -1"),
+        (("import", "{games}", "--out", "store", "--komi", "nan"), "nan is no komi"),
         (
             ("import", "{games}", "--out", "store", "--min-moves", "500", "--max-moves", "50"),
             "500 moves or more and 50",

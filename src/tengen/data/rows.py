@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -52,6 +53,8 @@ class Filters:
             raise SgfError("a player's name is empty; write it as the records have it after PB and PW")
         if strange := [size for size in self.sizes if not MIN_SIZE <= size <= MAX_SIZE]:
             raise SgfError(f"{strange[0]} is no board size; sizes are {SIZES}")
+        if strange_komi := [komi for komi in self.komi if not math.isfinite(komi)]:
+            raise SgfError(f"{strange_komi[0]} is no komi; write a number of points such as 6.5")
         if strange_endings := [ending for ending in self.endings if ending not in ENDINGS]:
             raise SgfError(f"{strange_endings[0]!r} is no ending; choose from {', '.join(ENDINGS)}")
         if self.max_handicap is not None and self.max_handicap < 0:
