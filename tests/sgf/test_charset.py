@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
+from sgfmill import sgf
 
 from tengen.sgf import read_game, read_tree, split_trees, write_tree
 from tengen.sgf.charset import guess_charset
@@ -54,6 +55,19 @@ def test_a_record_of_plain_bytes_is_in_no_wide_encoding(charset: str, more: str)
     game, info = read_game(data)
     assert (info.black, len(game.moves)) == ("黄翊祖", 2)
     assert read_tree(data).info.white == "朴廷桓"
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("declared", ["", "CA[UTF-16]", "CA[utf-16le]"])
+def test_a_game_of_a_file_with_a_byte_order_mark_declares_what_it_became(charset: str, declared: str) -> None:
+    """Other programs take a game without a declaration for Latin-1, as the standard says."""
+    text = f"(;GM[1]{declared}SZ[9]PB[張栩];B[aa];W[bb])\n( ;GM[1]SZ[9]PW[井山];B[aa])(;GM[1]SZ[9];B[aa])"
+    one, two, plain = split_trees(io.BytesIO(text.encode(charset)))
+    assert plain == b"(;GM[1]SZ[9];B[aa])"
+    for tree, name, value in ((one, "PB", "張栩"), (two, "PW", "井山")):
+        written = write_tree(read_tree(tree))
+        assert written.count(b"CA[") == 1 and sgf.Sgf_game.from_bytes(written).get_root().get(name) == value
+    assert write_tree(read_tree(text.encode(charset))) == write_tree(read_tree(one))
 
 
 @pytest.mark.parametrize("charset", ["raw_unicode_escape", "unicode_escape", "Unicode-Escape"])

@@ -91,6 +91,8 @@ _NEW_GAME = re.compile(rb"\(\s*+;\s*+(?:(?:GM|FF|SZ)\[[0-9: ]++\]|CA\[[\w-]++\])
 _PLAIN_MOVE = re.compile(rb";[BW]\[[a-s]{2}\]")
 _PLAIN_TAIL = re.compile(rb"(?:;[BW]\[[a-s]{2}\]\s*+)++\)\s*+")
 _HALF_BRACKET = re.compile(rb"[\x81-\xfe][\[\\\]]")
+_ROOT = re.compile(rb"\(\s*+;")
+_WIDE_CHARSET = re.compile(rb"CA\[utf-?16[\w-]*+\]", re.ASCII | re.IGNORECASE)
 _CHARSET = re.compile(rb"CA\[([\w-]++)\]", re.ASCII)
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
@@ -119,8 +121,8 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
     """Split a stream into the bytes of its game trees, in constant memory and linear time.
 
     Text between trees is skipped. A tree that is never closed ends where the next game begins, so that a damaged game
-    does not affect others. Its text is returned unchanged, but for UTF-16 with a byte order mark, which becomes UTF-8;
-    `read_line` reads it in part or rejects it.
+    does not affect others; `read_line` reads it in part or rejects it. Text is returned unchanged, except that UTF-16
+    with a byte order mark becomes UTF-8, and that games of a file with a mark declare UTF-8 where they are not ASCII.
     """
     stream = _Utf8Stream(stream)
     buffer, at, more, following, skips = b"", 0, True, 0, False
@@ -136,7 +138,8 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
             continue
         start, end, following = _next_tree(buffer, at, following, max_bytes if more else 0)
         if end >= 0:
-            yield buffer[start:end] if buffer[start] == _PAREN else b"(" + buffer[start:end]
+            tree = buffer[start:end] if buffer[start] == _PAREN else b"(" + buffer[start:end]
+            yield _declaring_utf8(tree) if stream.is_marked and not tree.isascii() else tree
             skips, at = more and end - start >= max_bytes, end
         elif more:
             block = stream.read(max(_BLOCK, len(buffer) - start))
@@ -152,15 +155,25 @@ class _Utf8Stream:
         self._source = source
         self._decoder: codecs.IncrementalDecoder | None = None
         self._begun = False
+        self.is_marked = False  # by a byte order mark, which declares an encoding as CA does
 
     def read(self, size: int, /) -> bytes:
         data = self._source.read(size)
         if not self._begun and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        if not self._begun:
+            self.is_marked = self._decoder is not None or data.startswith(codecs.BOM_UTF8)
         self._begun = True
         if self._decoder is None:
             return data
         return self._decoder.decode(data, final=not data).encode("utf-8", "replace")
+
+
+def _declaring_utf8(tree: bytes) -> bytes:
+    """A game with CA[UTF-8], in place of the UTF-16 that it was; another declaration stays."""
+    tree = _WIDE_CHARSET.sub(b"CA[UTF-8]", tree, count=1)
+    root = _ROOT.match(tree)
+    return tree if root is None or _CHARSET.search(tree) else b"(;CA[UTF-8]" + tree[root.end() :]
 
 
 def first_tree(data: bytes) -> bytes:
