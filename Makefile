@@ -151,15 +151,15 @@ katrain:
 	@mkdir -p build && $(PYTHON) -m venv build/katrain
 	@build/katrain/bin/python -m pip --disable-pip-version-check --quiet install katrain
 
-# Files in the order of tests/conftest.py, the longest first: by their number of tests, those with few would run last, alone.
+# pytest in parallel. Files in the order of tests/conftest.py, the longest first: by their number of tests, those with few would run last, alone.
+pytest = $(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
 test: $(MODULE)/done .venv/developer test-programs test-native
 	@$(pytest)
 
-# Whole runs of self-play and on a cluster, killed again and again, and KataGo's largest network: five minutes more.
+# Whole runs of self-play and on a cluster, killed again and again, and KataGo's largest network: two minutes more.
 test-slow: $(MODULE)/done .venv/developer
 	@$(pytest) -m slow
-
-pytest = $(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # Sizes, rule sets and seeds are the same on every run; the real games are those of tests/data where no archive lies
 # beside this checkout.
