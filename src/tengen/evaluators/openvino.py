@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
-_CACHE_BYTES = 2 << 30  # of the models of one precision; a model has up to twice the size of its network
+_CACHE_BYTES = 2 << 30  # of the models of one precision
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
@@ -346,13 +346,16 @@ def _sole_user(cache: str) -> Iterator[None]:
 def _trim(cache: Path) -> None:
     """Remove the models that were used longest ago while those of the folder take more than `_CACHE_BYTES`: a network
     has one for each board size and size of batch, and each version of OpenVINO makes its own."""
-    with suppress(OSError):
-        found = [(path, path.stat()) for path in cache.glob("*.blob")]
-        excess = sum(state.st_size for _, state in found) - _CACHE_BYTES
-        # A file system may keep no time of access, or update it once a day.
-        for path, state in sorted(found, key=lambda item: max(item[1].st_atime, item[1].st_mtime)):
-            if excess <= 0:
-                return
+    found = []
+    for path in cache.glob("*.blob"):
+        with suppress(OSError):  # somebody has just removed it
+            found.append((path, path.stat()))
+    excess = sum(state.st_size for _, state in found) - _CACHE_BYTES
+    # A file system may keep no time of access, or update it once a day.
+    for path, state in sorted(found, key=lambda item: max(item[1].st_atime, item[1].st_mtime)):
+        if excess <= 0:
+            return
+        with suppress(OSError):  # Windows removes no file that is mapped into memory
             path.unlink()
             excess -= state.st_size
 
