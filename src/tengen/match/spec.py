@@ -63,7 +63,7 @@ class PlayerSpec(BaseModel):
     `time`; every player can be held to a `time`. `diversity` plays the second move half of the time when it has more
     than half of the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a
     network sees each position under a symmetry drawn from the seed of the game. `batch` positions of a search are
-    evaluated at once, by default as many as in `load_engine`; 1 is the strongest at equal visits.
+    evaluated at once, by default as many as in `load_engine`; 1 is strongest at equal visits.
 
     `pass_policy` decides when to pass and resign:
 
