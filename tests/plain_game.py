@@ -65,7 +65,9 @@ class PlainGame:
         return self.rules.button and self.button is None
 
     def passed_here(self, color: int) -> bool:
-        """Whether the color passed in this position before, since the button went."""
+        """Whether the color passed in this position before, since the button went, under simple ko."""
+        if self.rules.ko != "simple":
+            return False
         before = zip(self.moves, self.history, strict=False)
         return (color, self.passing) in [
             move for move, at in list(before)[self.since_button :] if at == self.history[-1]
@@ -73,9 +75,7 @@ class PlainGame:
 
     def play(self, p: int, color: int) -> None:
         takes_button = p == self.passing and self.button_left
-        self.repeated_pass = (
-            self.rules.ko == "simple" and p == self.passing and not takes_button and self.passed_here(color)
-        )
+        self.repeated_pass = p == self.passing and not takes_button and self.passed_here(color)
         self.moves.append((color, p))
         self.to_play = 1 - color
         if p == self.passing:

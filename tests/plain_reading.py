@@ -132,3 +132,24 @@ def slow_pass_alive(board: Board, color: int, suicide: bool) -> set[int]:
     """Return the pass-alive stones and the territory that they enclose."""
     stones, regions = benson(board, color, suicide)
     return stones.union(*regions)
+
+
+def slow_area(board: Board, suicide: bool, safe_only: bool = False) -> Board:
+    """Color by color, in this order: pass-alive stones and territory, then what is empty and touches one color only.
+
+    With `safe_only` no other stones, and empty regions among pass-alive stones only.
+    """
+    owner = [2] * len(board)
+    for color in (0, 1):
+        alive, enclosed = benson(board, color, suicide)
+        for p in alive:
+            owner[p] = color
+        for region in components(board, {1 - color, 2}):
+            open_region = all(board[p] == 2 for p in region)
+            if not border(board, region, color):
+                continue
+            certain = region in enclosed or (open_region and border(board, region, color) <= alive)
+            for p in region:
+                if certain or (open_region and owner[p] == 2 and not safe_only):
+                    owner[p] = color
+    return tuple(c if owner[p] == 2 and not safe_only else owner[p] for p, c in enumerate(board))

@@ -83,7 +83,7 @@ std::pair<int, std::string> check_moves(int size, const std::string& rules, cons
 std::vector<int> legal_points(const Game& game, std::optional<int> color) {
     const Color player = color_or_turn(game, color);
     std::vector<int> legal;
-    game.board().empty_points().for_each([&](Point p) {
+    (game.board().empty_points() | game.encore().blocked).for_each([&](Point p) {
         if (game.is_legal(p, player)) legal.push_back(p);
     });
     return legal;
@@ -238,6 +238,7 @@ void bind_history(nb::class_<Game>& game) {
                 g.set_move_limit(moves, no_result ? AtLimit::no_result : AtLimit::count);
             },
             "moves"_a, "no_result"_a = false)
+        .def("set_encore", &Game::set_encore, "played"_a)
         .def("copy", [](const Game& g) { return Game(g); })
         .def(
             "moves", [](const Game& g) { return move_list(g.moves()); }, "[(color, point)]")
@@ -257,6 +258,9 @@ void bind_state(nb::class_<Game>& game) {
         .def_prop_ro("first_to_play", [](const Game& g) { return index(g.first_to_play()); })
         .def_prop_ro("passes", &Game::passes)
         .def_prop_ro("pass_ends", &Game::pass_ends, "Whether a pass of the side to play ends the game.")
+        .def_prop_ro(
+            "encore", [](const Game& g) { return g.encore().phase; }, "0 before the encore, then 1 and 2.")
+        .def_prop_ro("encore_from", &Game::encore_from, "The moves before set_encore(True); None without it.")
         .def_prop_ro(
             "button", [](const Game& g) { return index(g.button()); }, "Who took the button; 2 for nobody.")
         .def_prop_ro("button_left", &Game::button_left)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tengen {
 
@@ -70,14 +71,18 @@ void Game::open_books() {
     long_cycle_ = repeated_pass_ = false;
     button_ = Color::empty;
     captures_ = {};
-    since_pass_ = since_button_ = 0;
+    since_pass_ = since_new_ = 0;
+    encore_ = {};
     held_ = {board_.stones(Color::black), board_.stones(Color::white)};
     history_ = {position_key(board_.hash(), to_play_)};
 }
 
-// What a repetition must equal: under positional superko the stones, else also the side to play.
+// What a repetition must equal: under positional superko the stones, else also the side to play, and in the encore what
+// is blocked.
 std::uint64_t Game::position_key(std::uint64_t stones, Color to_play) const {
-    return rules_.ko != Ko::positional && to_play == Color::white ? stones ^ kWhiteToPlay : stones;
+    if (!encore_.blocked.empty()) stones ^= encore_.blocked.hash();
+    const bool by_side = rules_.ko != Ko::positional || encore_.phase > 0;
+    return by_side && to_play == Color::white ? stones ^ kWhiteToPlay : stones;
 }
 
 // A position with a stone of this color here can have been before only if such a stone ever stood here. This spares
@@ -87,20 +92,24 @@ bool Game::may_repeat(Point p, Color color) const {
 }
 
 bool Game::repeats(Point p, Color color) const {
+    if (encore_.phase)
+        return std::ranges::any_of(encore_.ko_captures, [&](const Encore::KoCapture& capture) {
+            return capture.stones == board_.hash() && capture.move == Move{p, color};
+        });
     if (rules_.ko == Ko::simple || p == board_.pass() || !may_repeat(p, color)) return false;
     return was_there(board_.hash_after(p, color), opponent(color));
 }
 
 bool Game::was_there(std::uint64_t stones, Color to_play) const {
-    if (rules_.ko == Ko::simple) return false;
-    const auto end = history_.rend() - static_cast<std::ptrdiff_t>(since_button_);
+    if (has_free_passes()) return false;
+    const auto end = history_.rend() - static_cast<std::ptrdiff_t>(since_new_);
     return std::find(history_.rbegin(), end, position_key(stones, to_play)) != end;
 }
 
-// Whether the color has passed with these stones on the board before, under simple ko.
+// Whether the color has passed with these stones on the board before, under simple ko and in the encore.
 bool Game::passed_here(Color color) const {
-    if (rules_.ko != Ko::simple) return false;
-    for (std::size_t i = since_button_; i < moves_.size(); ++i)
+    if (!has_free_passes()) return false;
+    for (std::size_t i = since_new_; i < moves_.size(); ++i)
         if (moves_[i].point == board_.pass() && moves_[i].color == color && history_[i] == history_.back()) return true;
     return false;
 }
@@ -108,17 +117,68 @@ bool Game::passed_here(Color color) const {
 bool Game::pass_ends() const { return !button_left() && (passes_ >= 1 || passed_here(to_play_)); }
 
 bool Game::is_legal(Point p, Color color) const {
-    return board_.is_legal(p, color, rules_.suicide) && !repeats(p, color);
+    return (board_.is_legal(p, color, rules_.suicide) && !repeats(p, color)) || is_pass_for_ko(p, color);
 }
+
+// The blocked stone that this move is a pass for, or kNoPoint. It has one liberty, the ko.
+Point Game::blocked_ko(Point p, Color color) const {
+    if (encore_.blocked.empty() || p == board_.pass()) return kNoPoint;
+    const auto is_blocked = [&](Point stone) {
+        return encore_.blocked.contains(stone) && board_.at(stone) == opponent(color) &&
+               board_.chain_size(stone) == 1 && board_.liberties(stone) == 1;
+    };
+    if (board_.at(p) != Color::empty) return is_blocked(p) ? p : kNoPoint;
+    // A capture of a ko: the other side is all around, and one stone of it can be taken.
+    Point taken = kNoPoint;
+    for (const Point n : board_.neighbors(p)) {
+        if (board_.at(n) != opponent(color) || (board_.liberties(n) == 1 && taken != kNoPoint)) return kNoPoint;
+        if (board_.liberties(n) == 1) taken = n;
+    }
+    return taken != kNoPoint && is_blocked(taken) ? taken : kNoPoint;
+}
+
+bool Game::is_pass_for_ko(Point p, Color color) const { return blocked_ko(p, color) != kNoPoint; }
 
 Legality Game::legality(int p, Color color) const {
     if (p == board_.pass()) return Legality::legal;
     if (p < 0 || p > board_.pass()) return Legality::off_board;
     const auto point = static_cast<Point>(p);
+    if (is_pass_for_ko(point, color)) return Legality::legal;
     if (board_.at(point) != Color::empty) return Legality::occupied;
     if (!board_.is_legal(point, color, rules_.suicide))
         return point == board_.ko() && color == board_.ko_color() ? Legality::ko : Legality::suicide;
     return repeats(point, color) ? Legality::superko : Legality::legal;
+}
+
+// A move on the board, or a pass for ko: then false. Simple ko plays no part here: what took a ko is blocked.
+bool Game::play_in_encore(Move move) {
+    const Point for_ko = blocked_ko(move.point, move.color);
+    if (for_ko != kNoPoint) {
+        encore_.blocked.remove(for_ko);
+        return false;
+    }
+    const std::uint64_t before = board_.hash();
+    board_.play(move.point, move.color);
+    if (board_.ko() != kNoPoint) {
+        encore_.blocked.add(move.point);
+        encore_.ko_captures.push_back({before, move});
+        board_.play(board_.pass(), move.color);  // clears the ko
+    }
+    encore_.blocked = encore_.blocked.minus(board_.empty_points());
+    return true;
+}
+
+// A phase of the encore, after passes.
+void Game::begin_phase() {
+    Encore next{.phase = encore_.phase + 1, .start = moves_.size()};
+    if (next.phase == 2) {
+        next.first_stones = {board_.stones(Color::black), board_.stones(Color::white)};
+        next.placed_before = {placed(Color::black), placed(Color::white)};
+    }
+    encore_ = std::move(next);
+    passes_ = 0;
+    repeated_pass_ = false;
+    since_new_ = history_.size();
 }
 
 void Game::play(Point p, Color color) {
@@ -127,28 +187,32 @@ void Game::play(Point p, Color color) {
     const Color other = opponent(color);
     const int own_before = board_.stones(color).count(), others_before = board_.stones(other).count();
     past_[moves_.size() % kPastBoards] = {board_.stones(Color::black), board_.stones(Color::white)};
-    board_.play(p, color);
+    bool places = !pass;
+    if (encore_.phase && !pass)
+        places = play_in_encore({p, color});
+    else
+        board_.play(p, color);
     moves_.push_back({p, color});
     to_play_ = other;
     resigned_ = Color::empty;
+    passes_ = pass && !takes_button ? passes_ + 1 : 0;
+    const bool to_encore = encore_from_ && moves_.size() > *encore_from_ && rules_.scoring == Scoring::territory;
+    if (to_encore && encore_.phase < 2 && (passes_ >= 2 || repeated_pass_)) begin_phase();
     const auto key = position_key(board_.hash(), to_play_);
     history_.push_back(key);
     if (pass) {
         long_cycle_ = false;
         since_pass_ = history_.size() - 1;
-        passes_ = takes_button ? 0 : passes_ + 1;
-        if (takes_button) button_ = color, since_button_ = since_pass_;
+        if (takes_button) button_ = color, since_new_ = since_pass_;
         return;
     }
-    passes_ = 0;
-    const int lost = own_before + 1 - board_.stones(color).count();
+    const int lost = own_before + places - board_.stones(color).count();
     captures_[index(color)] += others_before - board_.stones(other).count();
     captures_[index(other)] += lost;
     // Stones return only where there were some before, or by a suicide.
-    const bool returns = held_[index(color)].contains(p) || lost;
+    const bool returns = held_[index(color)].contains(p) || lost || encore_.phase;
     held_[index(color)].add(p);
-    long_cycle_ =
-        returns && rules_.ko == Ko::simple && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
+    long_cycle_ = returns && has_free_passes() && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
 }
 
 const PointSet& Game::past_stones(Color color, int back) const {
@@ -192,6 +256,11 @@ bool Game::is_no_result() const {
 
 PointSet Game::superko_bans() const {
     PointSet bans;
+    if (encore_.phase) {
+        for (const Encore::KoCapture& capture : encore_.ko_captures)
+            if (repeats(capture.move.point, to_play_)) bans.add(capture.move.point);
+        return bans;
+    }
     if (rules_.ko == Ko::simple) return bans;
     board_.empty_points().for_each([&](Point p) {
         if (repeats(p, to_play_) && board_.is_legal(p, to_play_, rules_.suicide)) bans.add(p);
@@ -215,6 +284,11 @@ int Game::handicap() const {
     };
     if (!(white(moves) && white(moves + 1))) stones += moves;
     return stones >= 2 ? stones : 0;
+}
+
+int Game::placed(Color color) const {
+    if (encore_.phase == 2) return encore_.placed_before[index(color)];
+    return board_.stones(color).count() + captures_[index(opponent(color))];
 }
 
 float Game::white_bonus() const {

@@ -1,6 +1,7 @@
 // A game: a board, its rules and komi, the side to play and the whole history.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,25 @@ std::string_view name(Ending value);  // "passes", "resignation", "move limit", 
 
 // What is declared when the limit of moves is reached.
 enum class AtLimit : std::uint8_t { count, no_result };
+
+// The encore, with which games under territory scoring end in the rules of KataGo's networks. The passes that would end
+// the game begin its first phase, in which dead stones are captured, and the next ones the second, whose end is counted
+// (encore_owners in score.h). Stones of the second phase cost nothing, and those that stand there from its start count.
+// A stone that takes a ko is blocked: the other side may take it back after a pass for ko, a move at the stone or at
+// the ko, which changes no stone. The same capture in the same position is allowed once a phase.
+// Source: KataGo's boardhistory.cpp.
+struct Encore {
+    struct KoCapture {
+        std::uint64_t stones;  // hash of the board before it
+        Move move;
+    };
+    int phase = 0;          // 0 before the encore, then 1 and 2
+    std::size_t start = 0;  // moves before the phase
+    PointSet blocked;
+    std::vector<KoCapture> ko_captures;    // of the phase
+    std::array<PointSet, 2> first_stones;  // of the second phase, by color: on the board at its start
+    std::array<int, 2> placed_before{};    // Game::placed() then
+};
 
 // Points are trusted to lie on the board or to be pass, as in Board, but for legality().
 class Game {
@@ -88,7 +108,13 @@ class Game {
     // A player who passes where he passed before, with the same stones, ends the game under simple ko: this ends
     // cycles with passes in them, such as sending two returning one.
     bool is_repeated_pass() const { return repeated_pass_; }
-    bool pass_ends() const;  // whether a pass of to_play() ends the game
+    bool pass_ends() const;  // whether a pass of to_play() ends the game, or a phase where the encore is played
+    // Under territory scoring passes from here on lead to the encore, not to the end of the game. Other scoring has
+    // none. At any time.
+    void set_encore(bool played) { encore_from_ = played ? std::optional(moves_.size()) : std::nullopt; }
+    std::optional<std::size_t> encore_from() const { return encore_from_; }  // moves made before set_encore(true)
+    const Encore& encore() const { return encore_; }
+    bool is_pass_for_ko(Point p, Color color) const;  // p: any empty or taken point, or pass
     // The button of the rules: the color that took it, Color::empty while nobody has.
     Color button() const { return button_; }
     bool button_left() const { return rules_.button && button_ == Color::empty; }
@@ -100,9 +126,11 @@ class Game {
     // Whether superko forbids to make these stones with this side to play (0 or more moves on from here); `stones` is
     // the hash of a board.
     bool was_there(std::uint64_t stones, Color to_play) const;
-    PointSet superko_bans() const;  // what only superko forbids to to_play()
+    // What only superko forbids to to_play(); in the encore the captures of kos that it has made in this position.
+    PointSet superko_bans() const;
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
+    int placed(Color color) const;  // stones, those set up included, without those of the second phase of the encore
     // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup
     // stone. Moves in a row count unless White then also moves twice in a row.
     int handicap() const;
@@ -115,6 +143,10 @@ class Game {
     bool repeats(Point p, Color color) const;
     bool may_repeat(Point p, Color color) const;
     bool passed_here(Color color) const;
+    bool has_free_passes() const { return rules_.ko == Ko::simple || encore_.phase > 0; }
+    Point blocked_ko(Point p, Color color) const;
+    bool play_in_encore(Move move);
+    void begin_phase();
     bool limit_reached() const { return move_limit_ && moves_.size() >= static_cast<std::size_t>(move_limit_); }
     void open_books();
     void refuse_after_moves() const;
@@ -129,8 +161,11 @@ class Game {
     bool repeated_pass_ = false;
     Color button_ = Color::empty;
     std::array<int, 2> captures_{};
-    std::size_t since_pass_ = 0;    // index of the first entry of history_ that a long cycle may count
-    std::size_t since_button_ = 0;  // of the first that may not be repeated: taking the button makes all positions new
+    std::size_t since_pass_ = 0;  // index of the first entry of history_ that a long cycle may count
+    // Of the first that may not be repeated: taking the button makes all positions new, as does a phase of the encore.
+    std::size_t since_new_ = 0;
+    std::optional<std::size_t> encore_from_;
+    Encore encore_;
     std::array<PointSet, 2> held_;  // where a color ever had a stone
     std::vector<Move> setup_, moves_;
     std::array<std::array<PointSet, 2>, kPastBoards> past_;  // by color, before move n at n % kPastBoards

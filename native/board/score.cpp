@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "board/pass_alive.h"
 #include "board/seki.h"
 
 namespace tengen {
@@ -173,11 +174,67 @@ float territory_score(const Game& game, const PointSet& dead) {
     return static_cast<float>(points - count.tax) - game.white_compensation();
 }
 
+PointSet independent_area(const Board& board, const Owners& area, Color color) {
+    PointSet all, neutral;
+    for (Point p = 0; p < board.points(); ++p) {
+        if (area[p] == color) all.add(p);
+        if (area[p] == Color::empty && board.at(p) == Color::empty) neutral.add(p);
+    }
+    PointSet found;
+    for (PointSet rest = all; !rest.empty();) {
+        const PointSet group = region_of(board.table(), rest, rest.first());
+        rest = rest.minus(group);
+        bool dependent = false;
+        group.for_each([&](Point p) {
+            dependent |= board.at(p) == color && board.liberties(p) == 1;
+            dependent |= board.table().neighbor_sets[p].intersects(neutral);
+        });
+        if (!dependent) found |= group;
+    }
+    return found;
+}
+
+Owners encore_owners(const Game& game, const Owners& area) {
+    const Board& board = game.board();
+    Owners owner;
+    owner.fill(Color::empty);
+    for (const Color color : {Color::black, Color::white}) {
+        PointSet points = independent_area(board, area, color);
+        for (Point p = 0; p < board.points() && game.rules().tax == Tax::none; ++p)
+            if (area[p] == color && board.at(p) != color) points.add(p);
+        points.for_each([&](Point p) { owner[p] = color; });
+    }
+    for (const Color color : {Color::black, Color::white})
+        (board.stones(color) & game.encore().first_stones[index(color)]).for_each([&](Point p) {
+            if (owner[p] == Color::empty) owner[p] = color;
+        });
+    return owner;
+}
+
+float encore_score(const Game& game) {
+    const Board& board = game.board();
+    const Owners area = owners(board, pass_dead(board, game.rules().suicide));
+    int points = owned(encore_owners(game, area), board.table().all);
+    points -= game.placed(Color::black) - game.placed(Color::white);
+    if (game.rules().tax == Tax::all) {
+        for (const Color color : {Color::black, Color::white}) {
+            for (PointSet rest = independent_area(board, area, color); !rest.empty();) {
+                rest = rest.minus(region_of(board.table(), rest, rest.first()));
+                points -= color == Color::black ? 2 : -2;
+            }
+        }
+    }
+    return static_cast<float>(points) - game.white_compensation();
+}
+
 float score(const Game& game, const PointSet& dead) {
+    if (game.encore().phase == 2) return encore_score(game);
     return game.rules().scoring == Scoring::area ? area_score(game, dead) : territory_score(game, dead);
 }
 
 Owners counted_owners(const Game& game, const PointSet& dead) {
+    if (game.encore().phase == 2)
+        return encore_owners(game, owners(game.board(), pass_dead(game.board(), game.rules().suicide)));
     Owners owner = owners(game.board(), dead);
     taxed_eyes(game, dead).for_each([&](Point p) { owner[p] = Color::empty; });
     return owner;

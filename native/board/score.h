@@ -30,7 +30,20 @@ PointSet region_of(const Geometry& table, const PointSet& within, Point start);
 // either side plays. Elsewhere resumed play counts as all play does.
 float area_score(const Game& game, const PointSet& dead);
 float territory_score(const Game& game, const PointSet& dead);
-float score(const Game& game, const PointSet& dead);  // by the game's rules
+// Of the second phase of the encore: area, where every stone that was placed before it costs a point. With Tax::all
+// each independent region costs two more.
+float encore_score(const Game& game);
+// By the game's rules; in the second phase of the encore `dead` means nothing.
+float score(const Game& game, const PointSet& dead);
+
+// The points of a color that count in every way under a tax, as KataGo counts: the regions of its `area` that touch no
+// empty point of nobody and hold no stone of it in atari.
+PointSet independent_area(const Board& board, const Owners& area, Color color);
+
+// The points of each color in the second phase of the encore: its independent area and, without a tax, all its
+// territory; further the stones that stand there since the phase began. `area`: of all points, dead are the stones in
+// pass-alive territory.
+Owners encore_owners(const Game& game, const Owners& area);
 
 // What Tax::all takes: two points of each group of Black, a connected region of what he owns, as far as it has
 // `surrounded` points, minus those of White.

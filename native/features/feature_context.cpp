@@ -112,7 +112,7 @@ namespace {
 Point ko_point(const Game& game, int back) {
     if (back == 0) return game.board().ko();
     const int number = static_cast<int>(game.moves().size()) - back;
-    if (number < 1) return kNoPoint;
+    if (number < 1 || game.encore().phase > 0) return kNoPoint;  // in the encore simple ko plays no part
     const auto [point, color] = game.moves()[number - 1];
     const Board& board = game.board();
     if (point == board.pass()) return kNoPoint;

@@ -32,22 +32,27 @@ bool end_is_hidden(FeatureContext& f) {
     return f.pass_goes_on || (f.game.rules().friendly_pass_ok && f.game.passes() == 1);
 }
 
+// Moves of this phase: history begins anew with each of the encore.
+int moves_of_phase(FeatureContext& f) { return static_cast<int>(f.game.moves().size() - f.game.encore().start); }
+
 // Colors must alternate; of a game that was over and went on, the move that ended it is the first.
 int visible_moves(FeatureContext& f) {
     if (end_is_hidden(f)) return 0;
-    for (int back = 1; back <= kHistory; ++back) {
+    const int most = std::min(kHistory, moves_of_phase(f));
+    for (int back = 1; back <= most; ++back) {
         const Move* move = f.last(back);
         if (!move || move->color != (back % 2 ? f.other : f.own)) return back - 1;
         if (over_by_passes(f, back - 1) || (back == 1 && f.game.is_long_cycle())) return back;
     }
-    return kHistory;
+    return most;
 }
 
 // Before v6: none at the end of a game, and no break where it goes on.
 int visible_before_v6(FeatureContext& f) {
     if (end_is_hidden(f) || over_by_passes(f, 0) || f.game.is_long_cycle()) return 0;
+    const int most = std::min(kHistory, moves_of_phase(f));
     int back = 1;
-    while (back <= kHistory && f.last(back) && f.last(back)->color == (back % 2 ? f.other : f.own)) ++back;
+    while (back <= most && f.last(back) && f.last(back)->color == (back % 2 ? f.other : f.own)) ++back;
     return back - 1;
 }
 
@@ -74,29 +79,17 @@ PointSet laddering(FeatureContext& f) { return f.katago_ladders(0).captures[inde
 PointSet nothing(FeatureContext&) { return {}; }
 float zero(FeatureContext&) { return 0.0f; }
 
-// Points that count for a color if the game ends here.
-PointSet area_of(FeatureContext& f, Color color, bool suicide) {
-    const Owners& owners = f.area(suicide);
-    PointSet points;
-    for (Point p = 0; p < f.board.points(); ++p)
-        if (owners[p] == color) points.add(p);
-    return points;
+// Points of a color by its owners.
+PointSet points_of(const Owners& owners, Color color, int points) {
+    PointSet found;
+    for (Point p = 0; p < points; ++p)
+        if (owners[p] == color) found.add(p);
+    return found;
 }
 
-// The same without the territory of groups that touch a neutral point or have a stone in atari: with a tax there is
-// none in a seki.
-PointSet independent_area(FeatureContext& f, Color color, bool suicide) {
-    const PointSet all = area_of(f, color, suicide);
-    const PointSet neutral = f.board.empty_points().minus(all).minus(area_of(f, opponent(color), suicide));
-    PointSet found = all & f.stones(color);
-    for (PointSet rest = all; !rest.empty();) {
-        const PointSet group = region_of(f.board.table(), rest, rest.first());
-        rest = rest.minus(group);
-        bool dependent = group.intersects(f.with_liberties(color, 1));
-        group.for_each([&](Point p) { dependent |= f.board.table().neighbor_sets[p].intersects(neutral); });
-        if (!dependent) found |= group;
-    }
-    return found;
+// Points that count for a color if the game ends here.
+PointSet area_of(FeatureContext& f, Color color, bool suicide) {
+    return points_of(f.area(suicide), color, f.board.points());
 }
 
 // Pass-alive area and all empty regions among pass-alive stones.
@@ -120,22 +113,25 @@ PointSet area_v3(FeatureContext& f, Color color) {
     return by_area(f) ? area_of(f, color, f.game.rules().suicide) : safe_area(f, color);
 }
 
-// Under territory scoring only the encore, which is never played here, has these planes.
-// With `kSuicide` life is that of rules that allow suicide.
+// Under territory scoring only the second phase of the encore has these planes. With a tax there is no territory in a
+// seki. With `kSuicide` life is that of rules that allow suicide.
 template <bool kSuicide = false>
 PointSet area_v6(FeatureContext& f, Color color) {
-    if (!by_area(f)) return {};
     const bool suicide = kSuicide || f.game.rules().suicide;
-    return f.game.rules().tax == Tax::none ? area_of(f, color, suicide) : independent_area(f, color, suicide);
+    if (!by_area(f)) {
+        if (f.game.encore().phase < 2) return {};
+        return points_of(encore_owners(f.game, f.area(suicide)), color, f.board.points());
+    }
+    const PointSet all = area_of(f, color, suicide);
+    if (f.game.rules().tax == Tax::none) return all;
+    return (all & f.stones(color)) | independent_area(f.board, f.area(suicide), color);
 }
 
 // Points that the rules give the side to move. Under territory scoring KataGo counts areas, and each stone that a
 // player places costs a point; prisoners are counted that way.
 float self_komi(FeatureContext& f) {
     float white = f.self_komi() * (f.own == Color::white ? 1.0f : -1.0f);
-    if (!by_area(f))
-        white += static_cast<float>(f.stones(Color::black).count() + f.game.captures(Color::white) -
-                                    f.stones(Color::white).count() - f.game.captures(Color::black));
+    if (!by_area(f)) white += static_cast<float>(f.game.placed(Color::black) - f.game.placed(Color::white));
     return f.own == Color::white ? white : -white;
 }
 
@@ -151,7 +147,8 @@ Scalar komi(float beyond, float unit) {
 
 Scalar parity(float beyond) {
     return {"komi_parity", [=](FeatureContext& f) {
-                return by_area(f) ? komi_wave(f.board.points(), clipped_komi(f, beyond)) : 0.0f;
+                return by_area(f) || f.game.encore().phase == 2 ? komi_wave(f.board.points(), clipped_komi(f, beyond))
+                                                                : 0.0f;
             }};
 }
 
@@ -165,9 +162,13 @@ void add_recent(std::vector<Plane>& planes, Visible visible) {
                             [=](FeatureContext& f) { return back <= visible(f) ? f.recent(back) : PointSet(); });
 }
 
+PointSet blocked(FeatureContext& f) { return f.game.encore().blocked; }
+
 void add_encore_start(std::vector<Plane>& planes) {
-    planes.emplace_back("own_encore_start", nothing);
-    planes.emplace_back("opponent_encore_start", nothing);
+    planes.emplace_back("own_encore_start",
+                        [](FeatureContext& f) { return f.game.encore().first_stones[index(f.own)]; });
+    planes.emplace_back("opponent_encore_start",
+                        [](FeatureContext& f) { return f.game.encore().first_stones[index(f.other)]; });
 }
 
 std::vector<Plane> all_planes(Visible visible, Area area) {
@@ -179,7 +180,7 @@ std::vector<Plane> all_planes(Visible visible, Area area) {
         {"liberties_2", of_both<2>},
         {"liberties_3", of_both<3>},
         {"ko_ban", ko_bans},
-        {"encore_ko", nothing},
+        {"encore_ko", blocked},
         {"unused", nothing},
     };
     add_recent(planes, visible);
@@ -214,7 +215,9 @@ void append(std::vector<Scalar>& scalars, std::initializer_list<Scalar> more) { 
 
 const Scalar kTax = {"tax", [](FeatureContext& f) { return f.game.rules().tax == Tax::none ? 0.0f : 1.0f; }},
              kTaxAll = {"tax_all", [](FeatureContext& f) { return f.game.rules().tax == Tax::all ? 1.0f : 0.0f; }},
-             kEncore = {"encore", zero}, kSecondEncore = {"second_encore", zero},
+             kEncore = {"encore", [](FeatureContext& f) { return f.game.encore().phase >= 1 ? 1.0f : 0.0f; }},
+             kSecondEncore = {"second_encore",
+                              [](FeatureContext& f) { return f.game.encore().phase == 2 ? 1.0f : 0.0f; }},
              kPassEnds = {"pass_ends",
                           [](FeatureContext& f) { return f.game.pass_ends() && !end_is_hidden(f) ? 1.0f : 0.0f; }},
              kPassEndsBeforeV6 = {"pass_ends", [](FeatureContext& f) {
@@ -240,7 +243,7 @@ PlaneSet katago_v5_planes() {
                   {"own_stones", stones_of(kOwn)},
                   {"opponent_stones", stones_of(kOpponent)},
                   {"ko_ban", ko_bans},
-                  {"encore_ko", nothing},
+                  {"encore_ko", blocked},
                   {"unused", nothing}},
                  first_scalars(visible_before_v6, komi(1, 15))};
     add_recent(set.planes, visible_before_v6);

@@ -126,6 +126,9 @@ Search::End Search::expand(Simulation& sim) {
 }
 
 int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit) {
+    plays_encore_ = params_.encore && !params_.simulate_to_end && params_.playouts == 0 &&
+                    game().rules().scoring == Scoring::territory &&
+                    std::ranges::any_of(set.scalars, [](const Scalar& scalar) { return scalar.name == "encore"; });
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto write = [&](int row, const Game& game) {
         const int nth = waiting_[row].refresh ? static_cast<int>(symmetric_.size()) + row : 0;

@@ -27,6 +27,11 @@ void PositionKeys::follow(const Game& game) {
              mix(ko * 4 + static_cast<std::uint64_t>(std::min(game.passes(), 2)));
     // How long the game still goes on. Not by xor: two moves on and two passes would cancel each other.
     if (game.move_limit()) state_ = mix(state_ + game.moves().size());
+    const Encore& encore = game.encore();
+    if (encore.phase) {  // what may be played, and what the second phase counts
+        state_ = mix(state_ + static_cast<std::uint64_t>(encore.phase)) ^ mix(encore.blocked.hash());
+        if (encore.phase == 2) state_ ^= mix(encore.first_stones[0].hash() ^ mix(encore.first_stones[1].hash()));
+    }
     if (game.rules().button) state_ = mix(state_ ^ static_cast<std::uint64_t>(index(game.button()) + 1));
     line_ += mix(state_);  // a sum: each time that a position is met counts
 }

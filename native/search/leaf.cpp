@@ -20,8 +20,12 @@ void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& move
     };
     moves.clear();
     board.empty_points().for_each([&](Point p) {
-        const bool legal = superko ? game.is_legal(p) : board.is_legal(p, own, game.rules().suicide);
+        const bool legal =
+            superko || game.encore().phase ? game.is_legal(p) : board.is_legal(p, own, game.rules().suicide);
         if (legal && !(prune_eyes && fills_eye(p))) moves.push_back(p);
+    });
+    game.encore().blocked.for_each([&](Point p) {
+        if (game.is_pass_for_ko(p, own)) moves.push_back(p);
     });
     moves.push_back(board.pass());
 }
@@ -29,7 +33,7 @@ void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& move
 void prune_moves(const Board& board, Color to_play, const SearchParams& params, std::vector<Point>& moves) {
     if (!params.prune_true_eyes && !params.prune_self_atari) return;
     std::erase_if(moves, [&](Point p) {
-        if (p == board.pass()) return false;
+        if (p == board.pass() || board.at(p) != Color::empty) return false;
         return (params.prune_true_eyes && board.is_true_eye(p, to_play)) ||
                (params.prune_self_atari && is_plain_self_atari(board, p, to_play));
     });

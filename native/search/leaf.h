@@ -8,8 +8,8 @@
 
 namespace tengen {
 
-// Legal moves in board order, pass last. With `prune_eyes` without own true eyes inside own pass-alive area; without
-// `superko` also those that only superko forbids.
+// Legal moves in board order, passes for ko at a stone and pass last. With `prune_eyes` without own true eyes inside
+// own pass-alive area; without `superko` also those that only superko forbids.
 void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
 
 // Drops the moves that params.prune_true_eyes and params.prune_self_atari exclude; pass stays.

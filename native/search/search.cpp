@@ -29,7 +29,7 @@ auto making(const SearchParams& p) {
         p.candidate_mass_late, p.candidate_max, p.candidate_share, p.candidate_min, p.candidate_tried, p.raw_priors,
         p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari, p.prune_pass_alive,
         p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end, p.is_weighted(), p.has_node_stats(),
-        p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage);
+        p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage, p.encore);
 }
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
@@ -87,7 +87,8 @@ void Search::change(const SearchParams& params) {
     if (making(params) != making(params_))
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prunes, pass_policy, simulate_to_end and on whether moves have all-moves-as-first means");
+            "candidates, prunes, pass_policy, simulate_to_end, encore and on whether moves have all-moves-as-first "
+            "means");
     params_ = params;
     select_ = selection_rule(params.selection);
     changed_ = true;
@@ -121,8 +122,9 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
                                 return r.until_depth > 1;
                             });
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
+    const bool in_encore = plays_encore_ && played && lies_in_encore(*played);
     const bool other_side = params_.playout_doubling_advantage != 0 && played && played->size() % 2;
-    if (!played || other_side || (played->empty() && cut_to_allowed_) || (restricted && !same) ||
+    if (!played || other_side || in_encore || (played->empty() && cut_to_allowed_) || (restricted && !same) ||
         !tree_.descend(*played))
         tree_.clear();
     cut_to_allowed_ = false;
@@ -235,6 +237,14 @@ bool Search::ended_by_pass(const Node& root, bool moved) const {
     if (moved && game_->pass_ends()) return true;
     const int edge = root.find(game_->board().pass());
     return edge < root.edge_count && root.edges[edge].node && root.edges[edge].node->terminal;
+}
+
+// Whether the tree went to the encore where the game, which plays none, has gone by these moves.
+bool Search::lies_in_encore(std::span<const Point> played) const {
+    Game game = *game_;
+    game.set_encore(true);
+    for (const Point move : played) game.play(move);
+    return game.encore().phase > 0;
 }
 
 // A list of candidates at the root is the best of what may be played there, and no list for other restrictions. A pass
@@ -426,6 +436,8 @@ std::vector<LineMove> Search::line(Point first, int length) const {
     std::vector<LineMove> moves;
     Path path;
     Node* node = tree_.root().node;
+    std::optional<Game> position;
+    if (plays_encore_) position.emplace(*game_).set_encore(true);
     while (node && static_cast<int>(moves.size()) < length) {
         int best = -1;
         if (params_.is_weighted() && !moves.empty())
@@ -442,6 +454,8 @@ std::vector<LineMove> Search::line(Point first, int length) const {
         const EdgeStats& edge = node->edges[best];
         moves.push_back({node->moves()[best].point, edge.visits, tree_.node_visits(edge)});
         node = edge.node;
+        if (position) position->play(moves.back().point);
+        if (position && position->encore().phase > 0) break;
     }
     return moves;
 }

@@ -88,8 +88,8 @@ class Search {
     // `restrictions` those at any depth; a position below the root that they leave no move is worth its own evaluation.
     // A tree with restricted positions is kept only for the same position and the same restrictions. A tree is dropped
     // too where candidates left out a root move that is allowed by name, and where a pass at the root ended the game
-    // against params.conservative_pass. Throws std::invalid_argument, and keeps the old root, when they leave no legal
-    // move at the root.
+    // against params.conservative_pass, or led to the encore. Throws std::invalid_argument, and keeps the old root,
+    // when they leave no legal move at the root.
     void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {},
                   std::span<const MoveRestriction> restrictions = {});
 
@@ -154,7 +154,7 @@ class Search {
     std::vector<RootMove> root_moves() const;  // allowed moves, by falling visits
     // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
     bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }
-    // The line that was visited most, from `first` on (a root move), at most `length` moves.
+    // The line that was visited most, from `first` on (a root move), at most `length` moves and not into the encore.
     std::vector<LineMove> line(Point first, int length) const;
     // The move to play, by params.temperature and params.diversity, or by another temperature alone; kNoPoint if no
     // move has a visit.
@@ -211,6 +211,7 @@ class Search {
     int next_edge(Simulation& sim, Node& node, const EdgeStats& self);
     EdgeStats merged_stats(const Node& node) const;
     bool is_superko_illegal(const Path& path) const;
+    bool reaches_encore(const Path& path) const;
     void reject_last_move(Simulation& sim);
     void prepare_leaf(Simulation& sim);
     void examine_leaf(Simulation& sim);
@@ -267,6 +268,7 @@ class Search {
     bool allows_any(const Node& node) const;
     bool lacks_candidate(const Node& root, bool by_name) const;
     bool ended_by_pass(const Node& root, bool moved) const;
+    bool lies_in_encore(std::span<const Point> played) const;
     bool passes_by_rule() const { return !has_pass_ && params_.pass_policy == PassPolicy::free; }
     void set_komi(const std::optional<std::vector<Point>>& played);
     void cut(Node& node, std::size_t depth);
@@ -287,8 +289,9 @@ class Search {
     std::vector<std::unique_ptr<Simulation>> simulations_;  // the first for gather and the first thread of run
     Tree tree_;
     std::optional<Game> game_;
-    MoveSet permitted_;  // at the root, by the caller and what is pruned there
-    MoveSet allowed_;    // of these the ones to be searched: passes by rule, a move for all that are symmetric
+    MoveSet permitted_;          // at the root, by the caller and what is pruned there
+    MoveSet allowed_;            // of these the ones to be searched: passes by rule, a move for all that are symmetric
+    bool plays_encore_ = false;  // params.encore, under rules and by a network that have one
     std::vector<MoveRestriction> restrictions_;
     int restricted_depth_ = 0;  // positions from this depth on are free
     bool has_score_ = true, has_pass_ = true, has_moments_ = false, has_errors_ = false;

@@ -74,6 +74,7 @@ bool Search::is_superko_illegal(const Path& path) const {
     const Node* const node = path.back().stats().node;
     if (!node || game_->rules().ko == Ko::simple) return false;
     if (path.back().node->moves()[path.back().edge].point == game_->board().pass()) return false;
+    if (plays_encore_ && reaches_encore(path)) return false;  // its positions are no others' repetitions
     const auto stones = tree_.stones(*node);
     const bool odd = path.size() % 2;
     // No position from before the button was taken may count.
@@ -89,6 +90,16 @@ bool Search::is_superko_illegal(const Path& path) const {
     for (std::size_t depth = std::max<std::size_t>(first, 1); depth < path.size(); ++depth) {
         const bool same_turn = game_->rules().ko == Ko::positional || depth % 2 == odd;
         if (same_turn && tree_.stones(*path[depth].node) == stones) return true;
+    }
+    return false;
+}
+
+// Whether a line passes into the encore, under superko.
+bool Search::reaches_encore(const Path& path) const {
+    int passes = game_->passes() - game_->button_left();
+    for (const Step& step : path) {
+        passes = step.node->moves()[step.edge].point == game_->board().pass() ? passes + 1 : std::min(passes, 0);
+        if (passes >= 2) return true;
     }
     return false;
 }
@@ -121,12 +132,13 @@ static std::uint64_t bias_key(const Game& game, Point move) {
 // root before (`settled_`, `permitted_`, `restrictions_` and their depth).
 void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
+    if (plays_encore_) sim.game.set_encore(true);
     PositionKeys keys(sim.game);
     sim.last_move_illegal = false;
     sim.bias_key = 0;
     for (const Point& move : sim.line) {
-        if (params_.value_bias > 0 && &move == &sim.line.back() && move != sim.game.board().pass())
-            sim.bias_key = bias_key(sim.game, move);
+        const bool is_stone = move != sim.game.board().pass() && sim.game.board().at(move) == Color::empty;
+        if (params_.value_bias > 0 && &move == &sim.line.back() && is_stone) sim.bias_key = bias_key(sim.game, move);
         sim.last_move_illegal =
             tree_.is_graph() && !sim.game.is_legal(move);  // of the last one alone, see is_superko_illegal()
         if (sim.last_move_illegal) return;
@@ -141,9 +153,9 @@ void Search::examine_leaf(Simulation& sim) {
     const bool passed = params_.conservative_pass && sim.line.size() == 1 && sim.line[0] == sim.game.board().pass();
     // Under territory scoring players agree on the dead stones after their passes. A count that takes all stones for
     // alive which are not in pass-alive area is far from that, so the network judges, and without one every visit plays
-    // the position out anew.
+    // the position out anew. A game with an encore goes on, and ends with a count.
     const bool agreed = sim.game.rules().scoring == Scoring::territory && sim.game.ending() == Ending::passes &&
-                        !params_.simulate_to_end;
+                        !params_.simulate_to_end && !plays_encore_;
     const bool is_played_out = agreed && !is_root && !params_.asks_network();
     if (is_played_out) sim.below_expand_threshold = true;
     const bool goes_on = passed || is_played_out;

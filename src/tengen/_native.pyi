@@ -37,6 +37,8 @@ class Game:
 
     def set_move_limit(self, moves: int, no_result: bool = False) -> None: ...
 
+    def set_encore(self, played: bool) -> None: ...
+
     def copy(self) -> Game: ...
 
     def moves(self) -> list[tuple[int, int]]:
@@ -77,6 +79,14 @@ class Game:
     @property
     def pass_ends(self) -> bool:
         """Whether a pass of the side to play ends the game."""
+
+    @property
+    def encore(self) -> int:
+        """0 before the encore, then 1 and 2."""
+
+    @property
+    def encore_from(self) -> int | None:
+        """The moves before set_encore(True); None without it."""
 
     @property
     def button(self) -> int:
@@ -1090,6 +1100,15 @@ class SearchParams:
 
     @ending_bonus.setter
     def ending_bonus(self, arg: float, /) -> None: ...
+
+    @property
+    def encore(self) -> bool:
+        """
+        territory scoring: after the passes the tree goes on with the encore where the network's inputs know it, as those of KataGo do; false: the network judges the position after the passes
+        """
+
+    @encore.setter
+    def encore(self, arg: bool, /) -> None: ...
 
     @property
     def conservative_pass(self) -> bool:

@@ -169,6 +169,11 @@ class Game:
         """The number of moves, passes included, after which the game ends; 0 for no limit."""
         return self._native.move_limit
 
+    @property
+    def encore(self) -> int:
+        """The phase of the encore (see `play_encore`), 1 or 2; 0 before it and in games without one."""
+        return self._native.encore
+
     def result(self, dead: Iterable[Vertex] = ()) -> str:
         """The result: `B+3.5`, `W+R` (Black resigned), `0` (draw), `Void` (no result), or "" while the game goes on.
 
@@ -251,11 +256,26 @@ class Game:
             raise RecipeError(str(error)) from None
         return self
 
+    def play_encore(self) -> "Game":
+        """From here on play out territory scoring as KataGo's networks do, and return this game.
+
+        The passes that would end the game begin the first of two phases, in which dead stones are captured, and the
+        next ones the second, which ends the game. `score` then counts areas, less a point for each stone placed before
+        the second phase; stones placed in it do not count, and nothing is agreed to be dead. A stone that takes a ko
+        may be retaken after a pass for ko: a move at that stone or at the ko, which changes no stone. The same capture
+        of a ko in the same position is allowed once a phase. Games under area scoring are as before.
+        Source: KataGo's rules (docs/rules.html), `boardhistory.cpp`.
+        """
+        self._native.set_encore(True)
+        return self
+
     def clear(self) -> None:
-        """Start again on an empty board with the same size, rules, komi and move limit."""
+        """Start again on an empty board with the same size, rules, komi and move limit, and encore or none."""
         limit, no_result = self._native.move_limit, self._native.declares_no_result
+        encore = self._native.encore_from is not None
         self._native = _native.Game(self.size, self._native.rules, self.komi)
         self._native.set_move_limit(limit, no_result)
+        self._native.set_encore(encore)
 
     def setup(self, black: Iterable[Vertex] = (), white: Iterable[Vertex] = (), to_play: int | None = None) -> "Game":
         """Set up stones and the color to play before the first move, and return this game.
@@ -324,16 +344,20 @@ class Game:
             resigned = WHITE if self.result() == "B+R" else BLACK
         settings = self.size, native.rules, self.komi
         limit = native.move_limit, native.declares_no_result
-        return {**vars(self), "_native": (settings, self.setup_stones, self.first_to_play, self.moves, limit, resigned)}
+        played = self.setup_stones, self.first_to_play, self.moves, native.encore_from
+        return {**vars(self), "_native": (settings, *played, limit, resigned)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        settings, stones, first, moves, limit, resigned = state["_native"]
+        settings, stones, first, moves, encore_from, limit, resigned = state["_native"]
         native = Game(*settings)._native
         for color, point in stones:
             native.setup(point, color)
         native.set_to_play(first)
-        for color, point in moves:
+        for number, (color, point) in enumerate(moves):
+            if number == encore_from:
+                native.set_encore(True)
             native.play(point, color, True)  # the game may have moves that its rules forbid
+        native.set_encore(encore_from is not None)
         native.set_move_limit(*limit)
         if resigned is not None:
             native.resign(resigned)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from data_pipeline.plain_positions import Position, replayed
-from plain_go import Board, after_stone, border, chains, components, ko_after, liberties, neighbors
-from plain_reading import benson, make_reader
+from plain_encore import PlainEncore
+from plain_go import Board, after_stone, chains, components, ko_after, liberties, neighbors
+from plain_reading import make_reader, slow_area
 
 from tengen.game import Game
 
@@ -31,27 +32,6 @@ def slow_katago_ladders(board: Board, ban: int | None) -> Ladders:
             elif len(free) == 1 and not reader.escapes(board, stone):
                 laddered |= stones
     return laddered, captures
-
-
-def slow_area(board: Board, suicide: bool, safe_only: bool = False) -> Board:
-    """Color by color, in this order: pass-alive stones and territory, then what is empty and touches one color only.
-
-    With `safe_only` no other stones, and empty regions among pass-alive stones only.
-    """
-    owner = [2] * len(board)
-    for color in (0, 1):
-        alive, enclosed = benson(board, color, suicide)
-        for p in alive:
-            owner[p] = color
-        for region in components(board, {1 - color, 2}):
-            open_region = all(board[p] == 2 for p in region)
-            if not border(board, region, color):
-                continue
-            certain = region in enclosed or (open_region and border(board, region, color) <= alive)
-            for p in region:
-                if certain or (open_region and owner[p] == 2 and not safe_only):
-                    owner[p] = color
-    return tuple(c if owner[p] == 2 and not safe_only else owner[p] for p, c in enumerate(board))
 
 
 def independent_area(board: Board, suicide: bool) -> Board:
@@ -105,6 +85,19 @@ class Past:
         self.hidden = rules.friendly_pass_ok and not territory and self.ends and self.passes == 1
 
 
+def replayed_encore(game: Game) -> PlainEncore | None:
+    """The game by the slow rules if it has come to its encore."""
+    if not game.encore:
+        return None
+    board = [2] * game.size**2
+    for color, point in game.setup_stones:
+        board[point] = color
+    encore = PlainEncore(game.size, game.rules, game.komi, tuple(board), game.first_to_play)
+    for color, point in game.moves:
+        encore.play(point, color)
+    return encore
+
+
 def wave(points: int, komi: float) -> float:
     """A triangle between the values of komi that allow a draw."""
     drawn = max(k for k in range(-2000, 2000) if k <= komi and k % 2 == points % 2)
@@ -121,7 +114,7 @@ def ko_before(position: Position, back: int) -> int | None:
     return ko_after(before, after_stone(before, moves[-1][1], moves[-1][0]), moves[-1][0])
 
 
-def area_planes(board: Board, game: Game, name: str) -> Board:
+def area_planes(board: Board, game: Game, name: str, second: PlainEncore | None) -> Board:
     rules = game.rules
     suicide = rules.suicide or name == "katago-v7-suicide"
     if name == "katago-v4":
@@ -129,42 +122,53 @@ def area_planes(board: Board, game: Game, name: str) -> Board:
     if name == "katago-v3":
         return slow_area(board, suicide, safe_only=rules.scoring == "territory")
     if rules.scoring == "territory":
-        return (2,) * len(board)
+        return second.encore_owners(suicide) if second else (2,) * len(board)
     return slow_area(board, suicide) if rules.tax == "none" else independent_area(board, suicide)
 
 
 def features(game: Game, name: str) -> Features:
     """The points of each plane and the scalars of a plane set. Raises TooLong where ladders take too long."""
     version = int(name[8])
-    position = replayed(game)
+    position, past, encore = replayed(game), Past(game), replayed_encore(game)
+    most = 5
+    if encore:  # history begins with the phase
+        position = position._replace(boards=[board for board, _ in encore.history])
+        past.over, most = encore.is_over, len(game.moves) - encore.phase_start
+        past.valid = min(most, 1) if past.over else most
+        past.ends = encore.passes > 0 or encore.passed_here(game.to_play)
+        past.white_bonus = encore.placed[0] - encore.placed[1]
     board, own, rules = position.board, game.to_play, game.rules
     everywhere = range(len(board))
-    past = Past(game)
-    limit = past.valid if version >= 6 else 0 if past.over else 5
+    limit = past.valid if version >= 6 else 0 if past.over else most
     seen: list[int] = []
     for back, (color, point) in enumerate(reversed(game.moves[-5:])):
         if color != (1 - own if back % 2 == 0 else own) or back >= limit or past.hidden:
             break
         seen.append(point)
-    ko = ko_before(position, 0)
-    area = area_planes(board, game, name)
+    second = encore if encore and encore.phase == 2 else None
+    ko = None if encore else ko_before(position, 0)
+    area = area_planes(board, game, name, second)
     counts = {p: len(liberties(board, p)) for p in everywhere if board[p] != 2}
     stones = [{p for p in everywhere if board[p] == color} for color in (own, 1 - own)]
-    bans = ({ko} if ko is not None else set[int]()) | set(game.superko_bans())
+    bans = set(encore.bans()) if encore else ({ko} if ko is not None else set[int]()) | set(game.superko_bans())
+    blocked = set(encore.blocked if encore else ())
+    first = second.first_board if second else (2,) * len(board)
+    starts = [{p for p in everywhere if first[p] == color} for color in (own, 1 - own)]
     recent = [*({point} - {len(board)} for point in seen), *(set[int]() for _ in range(5))][:5]
     none = set[int]()
     planes = [set(everywhere), *stones]
     if version == 5:
-        planes += [bans, none, none, *recent, none, none]
+        planes += [bans, blocked, none, *recent, *starts]
     else:
         maps = [
-            slow_katago_ladders(position.past(back), ko_before(position, back)) for back in range(min(2, len(seen)) + 1)
+            slow_katago_ladders(position.past(back), None if encore else ko_before(position, back))
+            for back in range(min(2, len(seen)) + 1)
         ]
         maps += [maps[-1]] * 2
         planes += [{p for p, count in counts.items() if count == n} for n in (1, 2, 3)]
-        planes += [bans, none, none, *recent, maps[0][0], maps[1][0], maps[2][0], maps[0][1][own]]
+        planes += [bans, blocked, none, *recent, maps[0][0], maps[1][0], maps[2][0], maps[0][1][own]]
         planes += [{p for p in everywhere if area[p] == color} for color in (own, 1 - own)]
-        planes += [none, none]
+        planes += starts
     handicap = {"none": 0, "n": game.handicap, "n-1": max(game.handicap - 1, 0)}[rules.bonus]
     white = game.komi + handicap + past.white_bonus
     most = len(board) + (20 if version == 7 else 1)
@@ -180,9 +184,9 @@ def features(game: Game, name: str) -> Features:
     ]
     if version >= 6:
         scalars += [float(rules.tax != "none"), float(rules.tax == "all")]
-    scalars += [0.0, 0.0]
+    scalars += [float(encore is not None), float(second is not None)]
     ends = past.ends and not past.hidden and not (version < 6 and past.over)
-    parity = 0.0 if territory else wave(len(board), komi)
+    parity = 0.0 if territory and not second else wave(len(board), komi)
     if version == 7:
         scalars += [float(ends), 0.0, 0.0, float(past.button), parity]
     elif version != 5:

@@ -12,8 +12,9 @@ import pytest
 from agreement import Pair
 from data_pipeline.plain_katago import features
 from data_pipeline.test_planes import random_move
-from katago_program import ask_katago
+from katago_program import ask_katago, results_by_katago
 from plain_reading import TooLong
+from played_games import TERRITORY, EncorePair
 
 from tengen.data.planes import encode_game, plane_set, plane_set_names
 from tengen.evaluators import load_evaluator
@@ -24,7 +25,7 @@ from tengen.sgf import read_game
 NAMES = [name for name in plane_set_names() if name.startswith("katago")]
 RULES = ("chinese", "tromp-taylor", "japanese", "aga-button", "new-zealand", "stone-scoring", "ancient-territory")
 GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
-NEVER = {"encore_ko", "unused", "own_encore_start", "opponent_encore_start"}
+ENCORE = {"encore_ko", "own_encore_start", "opponent_encore_start"}
 
 
 def check(name: str, game: Game, seen: Counter[str]) -> None:
@@ -64,8 +65,26 @@ def test_random_games() -> None:
                 check(name, pair.game, seen[name])
     for name, shown in seen.items():
         never = {plane for plane in plane_set(name).planes if not shown[plane]}
-        assert never <= NEVER, (name, never)
+        assert never <= {"unused"} | ENCORE, (name, never)
         assert shown["positions"] > 10 and shown["given up"] < shown["positions"] / 2, (name, shown)
+
+
+def test_random_encores() -> None:
+    """All sets in each position; the games are those of the tests of the rules."""
+    seen = {name: Counter[str]() for name in NAMES}
+    for seed in range(100):
+        rng = random.Random(seed)
+        pair = EncorePair(rng.choice([4, 5]), TERRITORY[seed % len(TERRITORY)], rng)
+        while not pair.plain.is_over and len(pair.game.moves) < 60:
+            pair.move(rng)
+            chance = 1 if pair.plain.bans() else 0.5 if pair.plain.blocked else 0.05
+            if pair.plain.phase and rng.random() < chance:
+                for name in NAMES:
+                    check(name, pair.game, seen[name])
+    for name, shown in seen.items():
+        wanted = set(plane_set(name).planes) & (ENCORE | {"own_area", "ko_ban", "third_last_move"})
+        assert all(shown[plane] > 2 for plane in wanted), (name, shown)
+        assert shown["positions"] > 100 and shown["given up"] < shown["positions"] / 2, (name, shown)
 
 
 def test_real_positions() -> None:
@@ -110,7 +129,31 @@ def test_katago_agrees_under_all_rules(shared: Path, tmp_path: Path) -> None:
             points = game.legal_points()
             game.play("pass" if not points or (turn > 3 and rng.random() < 0.15) else rng.choice(points))
         games.append(game)
-    answers = ask_katago(network, games, tmp_path)
+    check_answers(network, games, ask_katago(network, games, tmp_path))
+
+
+def test_katago_agrees_in_the_encore(shared: Path, tmp_path: Path) -> None:
+    """Games of kos and passes, in both phases, with blocked stones, passes for ko and kos that were taken before."""
+    network = shared / "nets" / "g170-b6c96-s175395328-d26788732.bin.gz"
+    games, ended, seen = [], [], Counter[str]()
+    for seed in range(100):
+        rng = random.Random(seed)
+        pair = EncorePair(rng.choice([5, 6, 7]), TERRITORY[seed % len(TERRITORY)], rng, in_turn=True)
+        while not pair.game.is_over and len(pair.game.moves) < 90:
+            pair.move(rng)
+            blocked, bans = len(pair.plain.blocked), len(pair.plain.bans())
+            if bans or rng.random() < (0.5 if blocked else 0.05):
+                games.append(pair.game.copy())
+                seen.update({f"phase {pair.plain.phase}": 1, "blocked": blocked, "bans": bans})
+        if pair.game.ending == "passes":
+            ended.append(pair.game)
+    assert min(seen[what] for what in ("phase 1", "phase 2", "blocked", "bans")) > 5, seen
+    check_answers(network, games, ask_katago(network, games, tmp_path, encore=True))
+    assert len(ended) > 50
+    assert results_by_katago(network, ended, tmp_path) == [game.result() for game in ended]
+
+
+def check_answers(network: Path, games: list[Game], answers: list[tuple[float, float, np.ndarray]]) -> None:
     found = load_evaluator(network, precision="f32").evaluate(games)
     assert found.lead is not None
     assert found.value == pytest.approx([value for value, _, _ in answers], abs=1e-4)

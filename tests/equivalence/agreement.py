@@ -33,9 +33,15 @@ class Pair:
     """A game that starts from a board, and the numbers of what was compared in `tally`."""
 
     def __init__(
-        self, size: int, rules: Rules, komi: float = 6.5, board: Board | None = None, to_play: int = 0
+        self,
+        size: int,
+        rules: Rules,
+        komi: float = 6.5,
+        board: Board | None = None,
+        to_play: int = 0,
+        plain: type[PlainGame] = PlainGame,
     ) -> None:
-        self.plain = PlainGame(size, rules, komi, board, to_play)
+        self.plain = plain(size, rules, komi, board, to_play)
         self.game = Game(size, rules, komi)
         self.game.setup(*([p for p, c in enumerate(self.plain.board) if c == color] for color in (0, 1)), to_play)
         self.tally = Counter(games=1)
@@ -56,9 +62,7 @@ class Pair:
         self.agree("to play, passes", (game.to_play, game.passes), (plain.to_play, plain.passes))
         self.agree("no result", game.is_no_result, plain.is_no_result)
         self.agree("over, button", (game.is_over, game.button), (plain.is_over, plain.button))
-        ends = not plain.button_left and (
-            plain.passes > 0 or (plain.rules.ko == "simple" and plain.passed_here(plain.to_play))
-        )
+        ends = not plain.button_left and (plain.passes > 0 or plain.passed_here(plain.to_play))
         self.agree("pass ends", game._native.pass_ends, ends)
         self.agree("handicap", (game.handicap, game._native.white_bonus), (plain.handicap, plain.bonus))
         self.tally["positions"] += 1

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from agreement import Pair
+from plain_encore import PlainEncore
 from plain_game import PlainGame
 from plain_go import Board, after_stone, empty_board, neighbors, put
 
@@ -18,6 +19,12 @@ from tengen.errors import IllegalMove
 from tengen.game import Game
 from tengen.rules import Rules
 
+TERRITORY = [
+    Rules.parse(f"ko={ko},scoring=territory,tax={tax},suicide={suicide}")
+    for ko in ("simple", "positional", "situational")
+    for tax in ("none", "seki", "all")
+    for suicide in ("false", "true")
+]
 LOOKS = 5  # how often a game on average everything is asked of a position
 
 # Kos that Black can take in the middle of the second row, and that White can take back there.
@@ -139,3 +146,55 @@ def read_real_games(file: Path, count: int) -> list[list[tuple[int, int]]]:
 def moves_of(record: str) -> list[tuple[int, int]]:
     moves = re.findall(r";([BW])\[(\w\w)?\]", record)
     return [("BW".index(color), from_sgf(point, 19)) for color, point in moves] if len(moves) > 20 else []
+
+
+class EncorePair(Pair):
+    """A game under territory scoring that goes to its encore, with kos and passes."""
+
+    plain: PlainEncore
+
+    def __init__(self, size: int, rules: Rules, rng: random.Random, in_turn: bool = False) -> None:
+        self.in_turn = in_turn
+        self.kind = rng.choice(("wild", "kos"))
+        board = random_start(size, 0.7, rng) if self.kind == "wild" else board_of_kos(size, rng)
+        to_play = 0 if in_turn else rng.randrange(2)
+        super().__init__(size, rules, rng.choice((6.5, 0.0)), board, to_play, PlainEncore)
+        self.game.play_encore()
+
+    def move(self, rng: random.Random) -> None:
+        """Two passes in a row now and then, passes for ko and captures where there are some."""
+        plain = self.plain
+        color = plain.to_play if self.in_turn or rng.random() < 0.97 else 1 - plain.to_play
+        for_ko = [p for p in range(plain.passing) if plain.pass_for_ko(p, color) is not None]
+        if plain.passes == 1 and rng.random() < 0.25:
+            return self.play(plain.passing, color)
+        if for_ko and rng.random() < 0.6:
+            self.tally["passes for ko"] += 1
+            return self.play(rng.choice(for_ko), color)
+        if rng.random() < 0.05:
+            return self.play(plain.passing, color)
+        hot = [p for p in range(plain.passing) if takes(plain.board, p, color) and not plain.reason(p, color)]
+        if hot and rng.random() < 0.8:
+            return self.play(rng.choice(hot), color)
+        if self.kind == "kos" and rng.random() < 0.5:
+            return self.play(plain.passing, color)
+        points = [p for p in range(plain.passing) if plain.board[p] == 2 and not plain.reason(p, color)]
+        return self.play(rng.choice([*points, plain.passing]), color)
+
+    def check_encore(self) -> None:
+        plain, game = self.plain, self.game
+        self.agree("phase", game.encore, plain.phase)
+        self.check_legality(plain.to_play) if not plain.phase else self.check_encore_legality()
+        if plain.phase == 2:
+            self.agree("owners", tuple(game.owners().ravel().tolist()), plain.encore_owners(plain.rules.suicide))
+            self.agree("score", game.score(), plain.encore_score())
+        self.tally[f"phase {plain.phase}"] += 1
+        self.tally["blocked"] += len(plain.blocked)
+
+    def check_encore_legality(self) -> None:
+        for color in (0, 1):
+            reasons = self.plain.reasons(color)
+            self.agree("legality", [self.game._native.legality(p, color) for p in range(len(reasons))], reasons)
+            self.agree("legal points", self.game.legal_points(color), [p for p, why in enumerate(reasons) if not why])
+            self.tally["barred kos"] += reasons.count("superko")
+        self.agree("bans", sorted(set(self.game.superko_bans())), sorted(set(self.plain.bans())))
