@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,16 @@ def _program() -> str:
     return KATAGO
 
 
-def analyze_by_katago(network: Path, queries: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, dict[str, Any]]:
-    """The last answer to each query, by its id. Skips without KataGo."""
+def analyze_by_katago(
+    network: Path,
+    queries: Sequence[Mapping[str, Any]],
+    folder: Path,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, dict[str, Any]]:
+    """The last answer to each query, by its id, with more settings of its configuration file. Skips without KataGo."""
     program = _program()
-    (folder / "analysis.cfg").write_text(ANALYSIS_CONFIG)
+    lines = (f"{name} = {value}\n" for name, value in settings.items())
+    (folder / "analysis.cfg").write_text(ANALYSIS_CONFIG + "".join(lines))
     talk = subprocess.run(
         [program, "analysis", "-model", network, "-config", folder / "analysis.cfg"],
         input="".join(json.dumps(query) + "\n" for query in queries),

@@ -209,7 +209,7 @@ const PointSet& FeatureContext::closest_to(Color color) {
 
 const Move* FeatureContext::last(int back) const {
     const auto& moves = game.moves();
-    return back <= static_cast<int>(moves.size()) ? &moves[moves.size() - back] : nullptr;
+    return back <= seen_moves() ? &moves[moves.size() - back] : nullptr;
 }
 
 PointSet FeatureContext::recent(int back) const {
@@ -254,7 +254,7 @@ const PointSet& FeatureContext::laddered(Color color, int back) {
     if (!past_laddered_) {
         past_laddered_.emplace();
         // The reader restores the board that it plays on.
-        replay(kPastLadders,
+        replay(std::min(kPastLadders, seen_moves()),
                [&](Board& past, int ago) { (*past_laddered_)[ago - 1] = read_ladders(past, last(ago)->color).stones; });
     }
     return (*past_laddered_)[back - 1][index(color)];
@@ -264,8 +264,9 @@ const std::array<std::int16_t, kMaxPoints>& FeatureContext::last_played() {
     if (!last_played_) {
         last_played_.emplace();
         std::int16_t number = 0;
-        for (const Move& move : game.moves()) {
+        for (int back = seen_moves(); back > 0; --back) {
             ++number;
+            const Move& move = *last(back);
             if (move.point != board.pass()) (*last_played_)[move.point] = number;
         }
     }

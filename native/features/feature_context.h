@@ -48,14 +48,19 @@ class FeatureContext {
     const Ranks ranks;
     // The inputs of KataGo's networks say that a pass does not end the game.
     bool pass_goes_on = false;
+    // The first moves of the game, of which no history tells: for last(), stones() of the past and all that follows
+    // from them the game begins after them. Rules, ko and komi are those of the whole game.
+    int hidden_moves = 0;
     // Points for White in self_komi() beside those of the rules: what a draw is worth to White.
     float draw_points = 0;
 
     int rank(Color color) const { return ranks[index(color)]; }
     const PointSet& stones(Color color) const { return board.stones(color); }
+    int seen_moves() const { return static_cast<int>(game.moves().size()) - hidden_moves; }
     // Stones 0..kPastBoards moves ago.
     const PointSet& stones(Color color, int back) const {
-        return back ? game.past_stones(color, back) : board.stones(color);
+        static constexpr PointSet kNone;
+        return back > seen_moves() ? kNone : back ? game.past_stones(color, back) : board.stones(color);
     }
     // Stones of the chains with that many liberties, 1 to kLiberties; the last stands for more, too.
     const PointSet& with_liberties(Color color, int liberties);
@@ -87,7 +92,7 @@ class FeatureContext {
     PointSet recent(int back) const;   // the last move (1), the one before (2) and so on; empty for a pass or none
     bool was_pass(int back) const;     // false before the first move
     const Move* last(int back) const;  // null before the first move
-    // The number of the last move at each point, 1 for the first move of the game; 0 where none was played.
+    // The number of the last move at each point, 1 for the first one that is not hidden; 0 where none was played.
     const std::array<std::int16_t, kMaxPoints>& last_played();
     float self_komi() const;  // points that the side to move is given, bonus for handicap and draw_points included
 

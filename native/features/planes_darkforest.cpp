@@ -30,7 +30,7 @@ float decay(int age) {
 // put the stone there, and 1 for a setup stone. Where the side has no stone, n is 0 without `masked`.
 auto history(Side side, bool masked) {
     return [=](FeatureContext& f, PlaneWriter& plane) {
-        const auto ply = static_cast<int>(f.game.moves().size()) + 1;
+        const auto ply = f.seen_moves() + 1;
         const PointSet& stones = f.stones(f.*side);
         if (!masked) plane.fill(f.board.table().all.minus(stones), decay(ply));
         stones.for_each([&](Point p) { plane.set(p, decay(ply - std::max<int>(f.last_played()[p], 1))); });

@@ -10,7 +10,7 @@ namespace {
 
 // exp(0.1 * (n - ply)) on stones whose point was last played by move n; setup stones count as move 0.
 void age(FeatureContext& f, Color color, PlaneWriter& plane) {
-    const auto ply = static_cast<int>(f.game.moves().size());
+    const auto ply = f.seen_moves();
     f.stones(color).for_each(
         [&](Point p) { plane.set(p, std::exp(0.1f * static_cast<float>(f.last_played()[p] - ply))); });
 }

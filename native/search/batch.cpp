@@ -134,6 +134,7 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
         const int nth = waiting_[row].refresh ? static_cast<int>(symmetric_.size()) + row : 0;
         const int symmetry = waiting_[row].symmetry = symmetry_for(game, nth);
         FeatureContext context(game);
+        if (params_.hide_history) context.hidden_moves = static_cast<int>(game_->moves().size());
         context.pass_goes_on = params_.conservative_pass && waiting_[row].path.empty();
         if (params_.draw_value != 0 && has_draws(game)) context.draw_points = params_.draw_value / 2;
         encode(set, context, Layout(game.board().size(), symmetry, edge), planes + row * set.planes.size() * area,

@@ -29,7 +29,7 @@ auto making(const SearchParams& p) {
         p.candidate_mass_late, p.candidate_max, p.candidate_share, p.candidate_min, p.candidate_tried, p.raw_priors,
         p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari, p.prune_pass_alive,
         p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end, p.is_weighted(), p.has_node_stats(),
-        p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage, p.encore);
+        p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage, p.encore, p.hide_history);
 }
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
@@ -87,7 +87,8 @@ void Search::change(const SearchParams& params) {
     if (making(params) != making(params_))
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prunes, pass_policy, simulate_to_end, encore and on whether moves have all-moves-as-first "
+            "candidates, prunes, pass_policy, simulate_to_end, encore, hide_history and on whether moves have "
+            "all-moves-as-first "
             "means");
     params_ = params;
     select_ = selection_rule(params.selection);
@@ -124,8 +125,9 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
     const bool in_encore = plays_encore_ && played && lies_in_encore(*played);
     const bool other_side = params_.playout_doubling_advantage != 0 && played && played->size() % 2;
-    if (!played || other_side || in_encore || (played->empty() && cut_to_allowed_) || (restricted && !same) ||
-        !tree_.descend(*played))
+    const bool saw_more = params_.hide_history && played && !played->empty();
+    if (!played || other_side || in_encore || saw_more || (played->empty() && cut_to_allowed_) ||
+        (restricted && !same) || !tree_.descend(*played))
         tree_.clear();
     cut_to_allowed_ = false;
     restrictions_.assign(restrictions.begin(), restrictions.end());

@@ -117,14 +117,10 @@ void Search::prepare_leaf(Simulation& sim) {
     for (const Step& step : sim.path) sim.line.push_back(step.node->moves()[step.edge].point);
 }
 
-// The key of the position after `move`; 0 for the first move of a game. A position without its history was reached by
-// some move, which all moves at the root then share. Set-up stones count as such a position too; KataGo, which keeps
-// the moves where it hides them from the network, has no bias there.
+// The key of the position after `move`; 0 for the first move of a game.
 static std::uint64_t bias_key(const Game& game, Point move) {
-    const Board& board = game.board();
-    if (!game.moves().empty()) return value_bias_key(board, game.to_play(), game.moves().back().point, move);
-    const bool is_start = board.stones(Color::black).empty() && board.stones(Color::white).empty();
-    return is_start ? 0 : value_bias_key(board, game.to_play(), kNoPoint, move);
+    if (game.moves().empty()) return 0;
+    return value_bias_key(game.board(), game.to_play(), game.moves().back().point, move);
 }
 
 // The position at the end of the path: its state, moves and priors, and the result of its playouts. Of what threads

@@ -1102,6 +1102,15 @@ class SearchParams:
     def ending_bonus(self, arg: float, /) -> None: ...
 
     @property
+    def hide_history(self) -> bool:
+        """
+        the network does not see the moves before the root, as in KataGo's analysis; its tree serves no other root
+        """
+
+    @hide_history.setter
+    def hide_history(self, arg: bool, /) -> None: ...
+
+    @property
     def encore(self) -> bool:
         """
         territory scoring: after the passes the tree goes on with the encore where the network's inputs know it, as those of KataGo do; false: the network judges the position after the passes

@@ -30,6 +30,7 @@ class Talk:
         *,
         at_once: int = 16,
         cache: int = 0,
+        batch: int = 8,
         human: HumanNetwork | None = None,
         on_size: Callable[[int], object] = lambda size: None,
         **settings: object,
@@ -40,7 +41,7 @@ class Talk:
         assert not changes.unknown
         changed = replace(changed, at_once=at_once)
         self.server = AnalysisServer(
-            evaluator or Checksum(), changed, self._write, cache=cache, human=human, on_size=on_size
+            evaluator or Checksum(), changed, self._write, cache=cache, batch=batch, human=human, on_size=on_size
         )
 
     def _write(self, text: str) -> None:

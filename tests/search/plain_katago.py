@@ -146,7 +146,7 @@ class PlainKatago(PlainPuct):
                 game = node.game.copy()
                 game.play(move)
                 node.children[move] = child = KatagoNode(game)
-                reached = bool(node.game.moves) or (node.game.board != 2).any()
+                reached = bool(node.game.moves)
                 if move != self._size**2 and reached and self._params.value_bias and not child.game.is_over:
                     child.bias = self._entries.setdefault(self._surroundings(node.game, move), Bias())
             path.append(node.children[move])
@@ -160,7 +160,7 @@ class PlainKatago(PlainPuct):
                 if 0 <= y < self._size and 0 <= x < self._size and (color := game.board[y, x]) != 2:
                     in_atari = len(liberties(board, y * self._size + x)) == 1
                     seen.append((y, x, int(color), in_atari))
-        return game.to_play, game.moves[-1][1] if game.moves else None, move, game.ko, tuple(seen)
+        return game.to_play, game.moves[-1][1], move, game.ko, tuple(seen)
 
     def _evaluation(self, node: PlainNode) -> Evaluation:
         """A draw that is a win or a loss is half a point of komi; others need an evaluator that does not read it."""

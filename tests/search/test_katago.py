@@ -99,9 +99,8 @@ def test_each_part_alone_searches_as_its_twin(part: str) -> None:
     assert_like_twin(opened(5, 1), SearchParams(**PLAIN, **PARTS[part]), 120)
 
 
-def test_moves_of_a_position_without_its_history_share_a_bias() -> None:
-    """As an analysis hides the history from a network; KataGo still knows the last move then. Of a game's first move it
-    knows none before it."""
+def test_moves_that_no_move_came_before_have_no_bias() -> None:
+    """Those of a position that was set up, and the first of a game."""
     params = SearchParams(**PLAIN, value_bias=0.45)
     assert_like_twin(opened(7, 5).restarted_here(1), params, 200)
     assert_like_twin(Game(7, komi=0.5), params, 200)

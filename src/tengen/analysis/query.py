@@ -12,7 +12,7 @@ from typing import Any
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
 from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
 from tengen.engine.katago_params import is_of_machine
-from tengen.engine.positions import from_stones, resumed, without_history
+from tengen.engine.positions import from_stones, resumed
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, not_learnt_warning
@@ -132,9 +132,10 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         game.komi += prisoners
     _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
     hide = network.plane_set.startswith("katago") if settings.hide_history is None else settings.hide_history
+    settings = replace(settings, params=settings.params.model_copy(update={"hide_history": hide}))
     query = Query(
         id=fields["id"],
-        turns=tuple(_positions(game, moves, priorities, hide)),
+        turns=tuple(_positions(game, moves, priorities)),
         settings=settings,
         restrictions=restrictions,
         includes=includes,
@@ -253,8 +254,8 @@ def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> Non
     game.setup(black, white, first_player)
 
 
-def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int], hide: bool) -> list[Turn]:
-    """The positions that are to be searched, with `hide` without their history.
+def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int]) -> list[Turn]:
+    """The positions that are to be searched.
 
     Raises QueryError if any move of the game is illegal.
     """
@@ -262,7 +263,7 @@ def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, i
     for number in range(len(moves) + 1):
         if number in priorities:
             position = resumed(game) if game.is_over else game.copy()
-            turns.append(Turn(number, priorities[number], without_history(position) if hide else position))
+            turns.append(Turn(number, priorities[number], position))
         if number < len(moves):
             color, point = moves[number]
             try:

@@ -21,6 +21,7 @@ from tengen.disk import json_text
 from tengen.engine.katago_params import RELEASE, advantage_of, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
+from tengen.engine.positions import without_history
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.engine.task import SearchTask
@@ -294,7 +295,8 @@ class AnalysisServer:
         query, turn = request.query, request.turn
         assert request.task is not None
         if request.human is None and self._human is not None and (profile := query.settings.human_profile):
-            (request.human,) = self._human.outputs(turn.game, profile)
+            hides = query.settings.params.hide_history
+            (request.human,) = self._human.outputs(without_history(turn.game) if hides else turn.game, profile)
         return report(query, turn, result, request.task.search, during=during, human=request.human)
 
     def _start(self, request: _Request) -> SearchTask:

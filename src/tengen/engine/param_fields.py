@@ -340,6 +340,13 @@ class SearchParamFields(BaseModel):
             "before dame are filled under territory scoring",
         ),
     ] = 0.0
+    hide_history: Annotated[
+        bool,
+        Field(
+            description="the network does not see the moves before the root, as in KataGo's analysis; its tree "
+            "serves no other root"
+        ),
+    ] = False
     encore: Annotated[
         bool,
         Field(

@@ -38,7 +38,7 @@ def resumed(game: Game) -> Game:
 
 
 def without_history(game: Game) -> Game:
-    """The position as if no move had led to it, for networks that read the last moves.
+    """The position as if no move had led to it, for one evaluation; a search has `hide_history`.
 
     It is the game itself where its history forbids a move, by a ko or by superko, and where there is none: Black's next
     move may still belong to the handicap.

@@ -8,7 +8,7 @@ from typing import Any
 
 from tengen import _native, coords
 from tengen.engine.limits import Limits
-from tengen.engine.positions import root_symmetries, with_turn, without_history
+from tengen.engine.positions import root_symmetries, with_turn
 from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.errors import GtpError
@@ -220,8 +220,6 @@ def analyze(form: Format, whole: bool = False) -> Callable[[GtpSession, Argument
 
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options, game = _asked(session, args)
-        if session.front["analysisIgnorePreRootHistory"]:
-            game = without_history(game)
         session.set_position(
             color,
             game,

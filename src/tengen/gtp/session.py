@@ -182,7 +182,10 @@ class GtpSession:
 
         KataGo's search is wider in an analysis. Its doubling advantage belongs to one color if that was named.
         """
-        params, found = self.engine.params_on(self.game.size), {}
+        params = self.engine.params_on(self.game.size)
+        found: dict[str, Any] = {}
+        if analysis and self.front["analysisIgnorePreRootHistory"]:
+            found["hide_history"] = True
         if analysis and params.selection == "puct-katago":
             found["wide_root_noise"] = self.front["analysisWideRootNoise"]
         advantage = advantage_of(params, self.front["playoutDoublingAdvantagePla"], color)
