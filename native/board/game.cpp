@@ -71,7 +71,7 @@ void Game::open_books() {
     long_cycle_ = repeated_pass_ = false;
     button_ = Color::empty;
     captures_ = {};
-    since_pass_ = since_new_ = 0;
+    since_pass_ = first_repeatable_ = 0;
     encore_ = {};
     held_ = {board_.stones(Color::black), board_.stones(Color::white)};
     history_ = {position_key(board_.hash(), to_play_)};
@@ -101,15 +101,15 @@ bool Game::repeats(Point p, Color color) const {
 }
 
 bool Game::was_there(std::uint64_t stones, Color to_play) const {
-    if (has_free_passes()) return false;
-    const auto end = history_.rend() - static_cast<std::ptrdiff_t>(since_new_);
+    if (superko_is_off()) return false;
+    const auto end = history_.rend() - static_cast<std::ptrdiff_t>(first_repeatable_);
     return std::find(history_.rbegin(), end, position_key(stones, to_play)) != end;
 }
 
 // Whether the color has passed with these stones on the board before, under simple ko and in the encore.
 bool Game::passed_here(Color color) const {
-    if (!has_free_passes()) return false;
-    for (std::size_t i = since_new_; i < moves_.size(); ++i)
+    if (!superko_is_off()) return false;
+    for (std::size_t i = first_repeatable_; i < moves_.size(); ++i)
         if (moves_[i].point == board_.pass() && moves_[i].color == color && history_[i] == history_.back()) return true;
     return false;
 }
@@ -173,12 +173,12 @@ void Game::begin_phase() {
     Encore next{.phase = encore_.phase + 1, .start = moves_.size()};
     if (next.phase == 2) {
         next.first_stones = {board_.stones(Color::black), board_.stones(Color::white)};
-        next.placed_before = {placed(Color::black), placed(Color::white)};
+        next.placed_before = {placed_stones(Color::black), placed_stones(Color::white)};
     }
     encore_ = std::move(next);
     passes_ = 0;
     repeated_pass_ = false;
-    since_new_ = history_.size();
+    first_repeatable_ = history_.size();
 }
 
 void Game::play(Point p, Color color) {
@@ -203,7 +203,7 @@ void Game::play(Point p, Color color) {
     if (pass) {
         long_cycle_ = false;
         since_pass_ = history_.size() - 1;
-        if (takes_button) button_ = color, since_new_ = since_pass_;
+        if (takes_button) button_ = color, first_repeatable_ = since_pass_;
         return;
     }
     const int lost = own_before + places - board_.stones(color).count();
@@ -212,7 +212,7 @@ void Game::play(Point p, Color color) {
     // Stones return only where there were some before, or by a suicide.
     const bool returns = held_[index(color)].contains(p) || lost || encore_.phase;
     held_[index(color)].add(p);
-    long_cycle_ = returns && has_free_passes() && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
+    long_cycle_ = returns && superko_is_off() && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
 }
 
 const PointSet& Game::past_stones(Color color, int back) const {
@@ -228,6 +228,7 @@ bool Game::undo() {
     }
     if (moves_.empty()) return false;
     const std::vector<Move> kept(moves_.begin(), moves_.end() - 1);
+    if (encore_from_) encore_from_ = std::min(*encore_from_, kept.size());
     board_ = Board(board_.size());
     for (const auto [point, color] : setup_) board_.place(point, color);
     open_books();
@@ -286,7 +287,7 @@ int Game::handicap() const {
     return stones >= 2 ? stones : 0;
 }
 
-int Game::placed(Color color) const {
+int Game::placed_stones(Color color) const {
     if (encore_.phase == 2) return encore_.placed_before[index(color)];
     return board_.stones(color).count() + captures_[index(opponent(color))];
 }

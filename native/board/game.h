@@ -56,7 +56,7 @@ struct Encore {
     PointSet blocked;
     std::vector<KoCapture> ko_captures;    // of the phase
     std::array<PointSet, 2> first_stones;  // of the second phase, by color: on the board at its start
-    std::array<int, 2> placed_before{};    // Game::placed() then
+    std::array<int, 2> placed_before{};    // Game::placed_stones() then
 };
 
 // Points are trusted to lie on the board or to be pass, as in Board, but for legality().
@@ -109,9 +109,11 @@ class Game {
     // cycles with passes in them, such as sending two returning one.
     bool is_repeated_pass() const { return repeated_pass_; }
     bool pass_ends() const;  // whether a pass of to_play() ends the game, or a phase where the encore is played
-    // Under territory scoring passes from here on lead to the encore, not to the end of the game. Other scoring has
-    // none. At any time.
-    void set_encore(bool played) { encore_from_ = played ? std::optional(moves_.size()) : std::nullopt; }
+    // Under territory scoring passes from here on lead to the encore, not to the end of the game, and no limit of moves
+    // holds there. Other scoring has none. At any time; where it is played already, set_encore(true) changes nothing.
+    void set_encore(bool played) {
+        if (played != encore_from_.has_value()) encore_from_ = played ? std::optional(moves_.size()) : std::nullopt;
+    }
     std::optional<std::size_t> encore_from() const { return encore_from_; }  // moves made before set_encore(true)
     const Encore& encore() const { return encore_; }
     bool is_pass_for_ko(Point p, Color color) const;  // p: any empty or taken point, or pass
@@ -126,11 +128,13 @@ class Game {
     // Whether superko forbids to make these stones with this side to play (0 or more moves on from here); `stones` is
     // the hash of a board.
     bool was_there(std::uint64_t stones, Color to_play) const;
-    // What only superko forbids to to_play(); in the encore the captures of kos that it has made in this position.
+    // What only superko forbids to to_play(); in the encore the captures of kos that it has made in this position,
+    // which legality() calls superko too.
     PointSet superko_bans() const;
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
-    int placed(Color color) const;  // stones, those set up included, without those of the second phase of the encore
+    int placed_stones(
+        Color color) const;  // stones, those set up included, without those of the second phase of the encore
     // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup
     // stone. Moves in a row count unless White then also moves twice in a row.
     int handicap() const;
@@ -143,11 +147,13 @@ class Game {
     bool repeats(Point p, Color color) const;
     bool may_repeat(Point p, Color color) const;
     bool passed_here(Color color) const;
-    bool has_free_passes() const { return rules_.ko == Ko::simple || encore_.phase > 0; }
+    bool superko_is_off() const { return rules_.ko == Ko::simple || encore_.phase > 0; }
     Point blocked_ko(Point p, Color color) const;
     bool play_in_encore(Move move);
     void begin_phase();
-    bool limit_reached() const { return move_limit_ && moves_.size() >= static_cast<std::size_t>(move_limit_); }
+    bool limit_reached() const {
+        return move_limit_ && !encore_.phase && moves_.size() >= static_cast<std::size_t>(move_limit_);
+    }
     void open_books();
     void refuse_after_moves() const;
 
@@ -163,7 +169,7 @@ class Game {
     std::array<int, 2> captures_{};
     std::size_t since_pass_ = 0;  // index of the first entry of history_ that a long cycle may count
     // Of the first that may not be repeated: taking the button makes all positions new, as does a phase of the encore.
-    std::size_t since_new_ = 0;
+    std::size_t first_repeatable_ = 0;
     std::optional<std::size_t> encore_from_;
     Encore encore_;
     std::array<PointSet, 2> held_;  // where a color ever had a stone

@@ -215,7 +215,7 @@ float encore_score(const Game& game) {
     const Board& board = game.board();
     const Owners area = owners(board, pass_dead(board, game.rules().suicide));
     int points = owned(encore_owners(game, area), board.table().all);
-    points -= game.placed(Color::black) - game.placed(Color::white);
+    points -= game.placed_stones(Color::black) - game.placed_stones(Color::white);
     if (game.rules().tax == Tax::all) {
         for (const Color color : {Color::black, Color::white}) {
             for (PointSet rest = independent_area(board, area, color); !rest.empty();) {

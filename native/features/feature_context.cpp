@@ -253,9 +253,12 @@ const PointSet& FeatureContext::laddered(Color color, int back) {
     if (back == 0) return ladders().stones[index(color)];
     if (!past_laddered_) {
         past_laddered_.emplace();
-        // The reader restores the board that it plays on.
-        replay(std::min(kPastLadders, seen_moves()),
-               [&](Board& past, int ago) { (*past_laddered_)[ago - 1] = read_ladders(past, last(ago)->color).stones; });
+        // The reader restores the board that it plays on. In the encore, where a pass for ko is no move on a board,
+        // none is read.
+        if (game.encore().phase == 0)
+            replay(std::min(kPastLadders, seen_moves()), [&](Board& past, int ago) {
+                (*past_laddered_)[ago - 1] = read_ladders(past, last(ago)->color).stones;
+            });
     }
     return (*past_laddered_)[back - 1][index(color)];
 }

@@ -131,7 +131,8 @@ PointSet area_v6(FeatureContext& f, Color color) {
 // player places costs a point; prisoners are counted that way.
 float self_komi(FeatureContext& f) {
     float white = f.self_komi() * (f.own == Color::white ? 1.0f : -1.0f);
-    if (!by_area(f)) white += static_cast<float>(f.game.placed(Color::black) - f.game.placed(Color::white));
+    if (!by_area(f))
+        white += static_cast<float>(f.game.placed_stones(Color::black) - f.game.placed_stones(Color::white));
     return f.own == Color::white ? white : -white;
 }
 

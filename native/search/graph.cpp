@@ -26,7 +26,7 @@ void PositionKeys::follow(const Game& game) {
     state_ = mix(board.hash() + static_cast<std::uint64_t>(index(game.to_play()))) ^
              mix(ko * 4 + static_cast<std::uint64_t>(std::min(game.passes(), 2)));
     // How long the game still goes on. Not by xor: two moves on and two passes would cancel each other.
-    if (game.move_limit()) state_ = mix(state_ + game.moves().size());
+    if (game.move_limit() && !game.encore().phase) state_ = mix(state_ + game.moves().size());
     const Encore& encore = game.encore();
     if (encore.phase) {  // what may be played, and what the second phase counts
         state_ = mix(state_ + static_cast<std::uint64_t>(encore.phase)) ^ mix(encore.blocked.hash());

@@ -18,7 +18,7 @@ namespace {
 bool same_start(const Game& a, const Game& b) {
     return a.board().size() == b.board().size() && a.rules() == b.rules() && a.komi() == b.komi() &&
            a.first_to_play() == b.first_to_play() && a.setup_stones() == b.setup_stones() &&
-           a.move_limit() == b.move_limit() && a.at_limit() == b.at_limit();
+           a.move_limit() == b.move_limit() && a.at_limit() == b.at_limit() && a.encore_from() == b.encore_from();
 }
 
 // What decides how a node is made, and so whether two settings can share a tree.
@@ -123,7 +123,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
                                 return r.until_depth > 1;
                             });
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
-    const bool in_encore = plays_encore_ && played && lies_in_encore(*played);
+    const bool in_encore = plays_encore_ && played && lies_in_encore(*played, game);
     const bool other_side = params_.playout_doubling_advantage != 0 && played && played->size() % 2;
     const bool saw_more = params_.hide_history && played && !played->empty();
     if (!played || other_side || in_encore || saw_more || (played->empty() && cut_to_allowed_) ||
@@ -241,12 +241,12 @@ bool Search::ended_by_pass(const Node& root, bool moved) const {
     return edge < root.edge_count && root.edges[edge].node && root.edges[edge].node->terminal;
 }
 
-// Whether the tree went to the encore where the game, which plays none, has gone by these moves.
-bool Search::lies_in_encore(std::span<const Point> played) const {
+// Whether these moves led the tree to a phase of the encore that the game, which may play none, has not come to.
+bool Search::lies_in_encore(std::span<const Point> played, const Game& next) const {
     Game game = *game_;
     game.set_encore(true);
     for (const Point move : played) game.play(move);
-    return game.encore().phase > 0;
+    return game.encore().phase != next.encore().phase;
 }
 
 // A list of candidates at the root is the best of what may be played there, and no list for other restrictions. A pass
@@ -457,7 +457,7 @@ std::vector<LineMove> Search::line(Point first, int length) const {
         moves.push_back({node->moves()[best].point, edge.visits, tree_.node_visits(edge)});
         node = edge.node;
         if (position) position->play(moves.back().point);
-        if (position && position->encore().phase > 0) break;
+        if (position && position->encore().phase > game_->encore().phase) break;
     }
     return moves;
 }

@@ -268,7 +268,7 @@ class Search {
     bool allows_any(const Node& node) const;
     bool lacks_candidate(const Node& root, bool by_name) const;
     bool ended_by_pass(const Node& root, bool moved) const;
-    bool lies_in_encore(std::span<const Point> played) const;
+    bool lies_in_encore(std::span<const Point> played, const Game& next) const;
     bool passes_by_rule() const { return !has_pass_ && params_.pass_policy == PassPolicy::free; }
     void set_komi(const std::optional<std::vector<Point>>& played);
     void cut(Node& node, std::size_t depth);

@@ -74,7 +74,7 @@ bool Search::is_superko_illegal(const Path& path) const {
     const Node* const node = path.back().stats().node;
     if (!node || game_->rules().ko == Ko::simple) return false;
     if (path.back().node->moves()[path.back().edge].point == game_->board().pass()) return false;
-    if (plays_encore_ && reaches_encore(path)) return false;  // its positions are no others' repetitions
+    if (reaches_encore(path)) return false;  // its positions are no others' repetitions
     const auto stones = tree_.stones(*node);
     const bool odd = path.size() % 2;
     // No position from before the button was taken may count.
@@ -94,8 +94,10 @@ bool Search::is_superko_illegal(const Path& path) const {
     return false;
 }
 
-// Whether a line passes into the encore, under superko.
+// Whether a line lies in the encore at its end, under superko.
 bool Search::reaches_encore(const Path& path) const {
+    if (game_->encore().phase > 0) return true;
+    if (!plays_encore_ && !game_->encore_from()) return false;
     int passes = game_->passes() - game_->button_left();
     for (const Step& step : path) {
         passes = step.node->moves()[step.edge].point == game_->board().pass() ? passes + 1 : std::min(passes, 0);
@@ -151,7 +153,7 @@ void Search::examine_leaf(Simulation& sim) {
     // alive which are not in pass-alive area is far from that, so the network judges, and without one every visit plays
     // the position out anew. A game with an encore goes on, and ends with a count.
     const bool agreed = sim.game.rules().scoring == Scoring::territory && sim.game.ending() == Ending::passes &&
-                        !params_.simulate_to_end && !plays_encore_;
+                        !params_.simulate_to_end && !sim.game.encore_from();
     const bool is_played_out = agreed && !is_root && !params_.asks_network();
     if (is_played_out) sim.below_expand_threshold = true;
     const bool goes_on = passed || is_played_out;

@@ -1113,7 +1113,7 @@ class SearchParams:
     @property
     def encore(self) -> bool:
         """
-        territory scoring: after the passes the tree goes on with the encore where the network's inputs know it, as those of KataGo do; false: the network judges the position after the passes
+        territory scoring: after the passes the tree goes on with the encore, for networks that are trained with it as those of KataGo; else the network judges the position after the passes
         """
 
     @encore.setter

@@ -263,7 +263,8 @@ class Game:
         next ones the second, which ends the game. `score` then counts areas, less a point for each stone placed before
         the second phase; stones placed in it do not count, and nothing is agreed to be dead. A stone that takes a ko
         may be retaken after a pass for ko: a move at that stone or at the ko, which changes no stone. The same capture
-        of a ko in the same position is allowed once a phase. Games under area scoring are as before.
+        of a ko in the same position is allowed once a phase. A limit of moves does not hold there. Games under area
+        scoring are as before.
         Source: KataGo's rules (docs/rules.html), `boardhistory.cpp`.
         """
         self._native.set_encore(True)
@@ -357,7 +358,8 @@ class Game:
             if number == encore_from:
                 native.set_encore(True)
             native.play(point, color, True)  # the game may have moves that its rules forbid
-        native.set_encore(encore_from is not None)
+        if encore_from == len(moves):
+            native.set_encore(True)
         native.set_move_limit(*limit)
         if resigned is not None:
             native.resign(resigned)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from talk import PLAIN, Talk
@@ -358,3 +359,24 @@ def test_rules_have_the_komi_that_they_name_or_katago_s(rules: object, komi: flo
 
 
 BLACK = {"reportAnalysisWinratesAs": "BLACK"}
+
+
+@pytest.mark.parametrize(
+    ("plane_set", "asked", "field", "hides"),
+    [
+        ("katago-v7", None, None, True),
+        ("tengen", None, None, False),
+        ("katago-v7", False, None, False),
+        ("tengen", True, None, True),
+        ("katago-v7", True, False, False),
+        ("tengen", False, True, True),
+    ],
+)
+def test_who_does_not_see_the_moves_before(plane_set: str, asked: bool | None, field: bool | None, hides: bool) -> None:
+    """Networks of KataGo, unless `--set hide_history` or, before that, the query says otherwise."""
+    settings = AnalysisSettings.default()
+    if asked is not None:
+        settings = replace(settings, params=settings.params.model_copy(update={"hide_history": asked}))
+    query = PLAIN | ({} if field is None else {"overrideSettings": {"ignorePreRootHistory": field}})
+    found, _ = read_query(query, settings, UniformEvaluator(plane_set))
+    assert found.settings.params.hide_history == hides

@@ -26,12 +26,10 @@ def test_random_encores() -> None:
             if pair.plain.is_over:
                 pair.tally["endings", pair.game.ending] += 1
                 break
-        copy = pickle.loads(pickle.dumps(pair.game))
-        pair.agree(
-            "a copy", (copy.encore, copy.result(), copy.moves), (pair.game.encore, pair.game.result(), copy.moves)
-        )
-        while pair.game.move_limit == 0 and len(pair.game.moves) > pair.plain.phase_start + 1:
-            pair.game.undo()
+        copy, game = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(pair.game)))), pair.game
+        pair.agree("a copy", (copy.encore, copy.result(), copy.moves), (game.encore, game.result(), game.moves))
+        while len(game.moves) > pair.plain.phase_start + 1:
+            game.undo()
         pair.agree("phase after undo", pair.game.encore, pair.plain.phase)
         tally += pair.tally
     for what in ("phase 1", "phase 2", "blocked", "barred kos", "passes for ko", ("endings", "passes")):
@@ -95,6 +93,27 @@ def test_cycles_in_the_encore_are_without_result(ko: str) -> None:
     for move in ["pass", "A10", "C10", "B10"]:
         game.play(move, 1 if move in ("A10", "B10") else 0)
     assert not game.is_over
+
+
+def test_an_encore_that_begins_later() -> None:
+    """Passes before it end the game as ever, also when moves are taken back or the game is copied."""
+    game = Game(5, "japanese").play("pass").play("pass")
+    assert game.is_over
+    game.play("C3").play_encore().play_encore()
+    twin = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(game))))
+    for one in (game, twin):
+        assert one.play("pass").play("pass").encore == 1
+        assert one.undo() and (one.encore, one.is_over) == (0, False)
+        assert one.undo() and one.undo() and one.is_over and one.undo() and one.undo()
+        assert one.play("pass").play("pass").encore == 1
+
+
+def test_no_limit_of_moves_holds_in_an_encore() -> None:
+    game = Game(5, "japanese").limit_moves(2, no_result=True).play_encore()
+    assert game.play("C3").play("pass").ending == "move limit"
+    game = Game(5, "japanese").limit_moves(2, no_result=True).play_encore()
+    assert (game.play("pass").play("pass").encore, game.is_over) == (1, False)
+    assert not game.play("C3").is_over
 
 
 @pytest.mark.parametrize("scoring", ["japanese", "chinese"])

@@ -42,8 +42,10 @@ class Passing(UniformEvaluator):
         return result
 
 
-def searched(game: Game, evaluator: UniformEvaluator, visits: int = 60, **params: object) -> TreeSearch:
-    search = TreeSearch(evaluator, SearchParams(**params), batch=1)  # type: ignore[arg-type]
+def searched(
+    game: Game, evaluator: UniformEvaluator, visits: int = 60, encore: bool = True, **params: object
+) -> TreeSearch:
+    search = TreeSearch(evaluator, SearchParams(encore=encore, **params), batch=1)  # type: ignore[arg-type]
     search.set_root(game)
     search.run(visits)
     return search
@@ -107,6 +109,62 @@ def test_a_tree_of_the_encore_is_no_tree_of_the_game() -> None:
     stats = search.stats()
     search.set_root(game.play(int(stats.point[(stats.point != PASS) & (stats.visits > 0)][0])))
     assert search.visits > 0, "a move after the end of the game leads to no encore"
+
+
+def test_a_limit_of_moves_that_comes_with_the_last_pass() -> None:
+    """The passes end the game, and the encore decides it as without a limit."""
+    free = Game.from_diagram(DEAD_STONE, "japanese").play("pass")
+    found = []
+    for left in (1, 2, None):
+        game = free.copy()
+        if left is not None:
+            game.limit_moves(1 + left, no_result=True)
+        stats = searched(game, Passing(likely=0.9999), 400).stats()
+        found.append((float(stats.value[0]), float(stats.score[0])))
+        assert stats.point[0] == PASS
+    assert found[0] == found[1] == found[2] and abs(found[0][0]) > 0.9
+
+
+@pytest.mark.parametrize("encore", [True, False])
+def test_a_root_in_the_encore(encore: bool) -> None:
+    """Its tree is kept, its lines go on to the end of the phase, and the end of the game is counted."""
+    game = Game.from_diagram(DEAD_STONE, "japanese", komi=0.5)
+    plain = game.copy().play("pass").play("pass")
+    played = game.play_encore().play("pass").play("pass")
+    search = searched(plain, Passing(likely=0.9999), encore=encore)
+    search.set_root(played)
+    assert search.visits == 0, "a tree of the game without an encore"
+    search.run(400)
+    search.set_root(played)
+    assert search.visits == 400 and search.pv(PASS)[:2] == (PASS, PASS)
+    stats = search.stats()
+    assert (stats.value[0], stats.score[0]) == pytest.approx((-1, -10.5), abs=0.2)
+    for number in range(3):
+        played.play("pass")
+        search.set_root(played)
+        search.run(400)
+        stats = search.stats()
+        sign = 1 if number % 2 else -1
+        assert (stats.value[0], stats.score[0]) == pytest.approx((-sign, -sign * 10.5), abs=0.3)
+
+
+@pytest.mark.parametrize("ko", ["simple", "positional"])
+def test_superko_forbids_no_pass_for_ko(ko: str) -> None:
+    """It leaves the stones as they are, and the tree of a graph returns to it."""
+    game = Game.from_diagram(". X O .\nX . X O\n. X O .\n. . . .", f"ko={ko},scoring=territory", 0.5, to_play=1)
+    game.play_encore().play("pass").play("pass").play("B3")
+    ko_point = game.point("C3")
+    assert game.captures == (0, 1) and game.is_legal(ko_point)
+
+    class ForKo(UniformEvaluator):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            result = super().infer(batch)
+            result.policy[:] = 0.3 / 16
+            result.policy[:, ko_point] = 0.7
+            return result
+
+    stats = searched(game, ForKo("katago-v7"), 300, transpositions=True).stats()
+    assert stats.point[0] == ko_point and stats.visits[0] > 150
 
 
 class NoisyKatago(Noise):

@@ -93,7 +93,8 @@ class AnalysisSettings:
 
     `perspective` is whose winrate, score and ownership are reported. `pv_length` moves follow the first of a principal
     variation. `at_once` positions are searched side by side. `warn_unused` warns of unknown fields of a query.
-    `hide_history` hides the moves before a position from the network; None does so for networks of KataGo. `front` has
+    `ignore_history` hides the moves before a position from the network; None does as `params.hide_history` says where
+    that was set, else so for networks of KataGo. `front` has
     further settings by KataGo's names.
     """
 
@@ -103,7 +104,7 @@ class AnalysisSettings:
     pv_length: int = 15
     at_once: int = 16
     warn_unused: bool = True
-    hide_history: bool | None = None
+    ignore_history: bool | None = None
     front: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -124,7 +125,7 @@ class AnalysisSettings:
         """
         changes = read_katago_params(settings)
         front = {**self.front, **changes.front}
-        hidden = front.get("ignorePreRootHistory", front.get("analysisIgnorePreRootHistory", self.hide_history))
+        hidden = front.get("ignorePreRootHistory", front.get("analysisIgnorePreRootHistory", self.ignore_history))
         new = replace(
             self,
             params=changes.new_params(self.params),
@@ -133,7 +134,7 @@ class AnalysisSettings:
             pv_length=cast(int, front.get("analysisPVLen", self.pv_length)),
             at_once=cast(int, front.get("numAnalysisThreads", self.at_once)),
             warn_unused=cast(bool, front.get("warnUnusedFields", self.warn_unused)),
-            hide_history=cast("bool | None", hidden),
+            ignore_history=cast("bool | None", hidden),
             front=front,
         )
         return new, changes

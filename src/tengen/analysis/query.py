@@ -131,8 +131,10 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     if game.rules.scoring == "territory":
         game.komi += prisoners
     _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
-    hide = network.plane_set.startswith("katago") if settings.hide_history is None else settings.hide_history
-    settings = replace(settings, params=settings.params.model_copy(update={"hide_history": hide}))
+    if settings.ignore_history is not None or "hide_history" not in settings.params.model_fields_set:
+        hide = settings.ignore_history
+        hide = network.plane_set.startswith("katago") if hide is None else hide
+        settings = replace(settings, params=settings.params.model_copy(update={"hide_history": hide}))
     query = Query(
         id=fields["id"],
         turns=tuple(_positions(game, moves, priorities)),

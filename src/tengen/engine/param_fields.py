@@ -350,11 +350,11 @@ class SearchParamFields(BaseModel):
     encore: Annotated[
         bool,
         Field(
-            description="territory scoring: after the passes the tree goes on with the encore where the network's "
-            "inputs know it, as those of KataGo do; false: the network judges the position after the "
+            description="territory scoring: after the passes the tree goes on with the encore, for networks that "
+            "are trained with it as those of KataGo; else the network judges the position after the "
             "passes"
         ),
-    ] = True
+    ] = False
     conservative_pass: Annotated[bool, Field(description="a pass at the root never ends the game")] = False
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     prune_true_eyes: Annotated[bool, Field(description="never fill an own true eye, in the whole tree")] = False

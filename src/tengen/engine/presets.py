@@ -159,6 +159,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "prune_useless": True,
         "root_policy_optimism": 0.2,
         "ending_bonus": 0.5,
+        "encore": True,
     },
     # Its self-play, as far as an incremental search has it
     "katago-selfplay": {
