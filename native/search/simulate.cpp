@@ -131,7 +131,6 @@ static std::uint64_t bias_key(const Game& game, Point move) {
 void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
     if (plays_encore_) sim.game.set_encore(true);
-    PositionKeys keys(sim.game);
     sim.last_move_illegal = false;
     sim.bias_key = 0;
     for (const Point& move : sim.line) {
@@ -141,9 +140,8 @@ void Search::examine_leaf(Simulation& sim) {
             tree_.is_graph() && !sim.game.is_legal(move);  // of the last one alone, see is_superko_illegal()
         if (sim.last_move_illegal) return;
         sim.game.play(move);
-        if (tree_.is_graph()) keys.follow(sim.game);
     }
-    sim.key = keys.key(), sim.stones = sim.game.board().hash();
+    sim.key = tree_.is_graph() ? position_key(sim.game) : 0, sim.stones = sim.game.board().hash();
     if (static_cast<int>(sim.line.size()) < restricted_depth_)  // no node of a graph belongs to two of these depths
         sim.key = SplitMix64(sim.key + sim.line.size() + 1).next();
     const bool is_root = sim.line.empty();
