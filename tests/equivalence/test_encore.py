@@ -14,7 +14,7 @@ from tengen.game import Game
 
 def test_random_encores() -> None:
     tally = Counter[str]()
-    for seed in range(150):
+    for seed in range(90):
         rng = random.Random(seed)
         pair = EncorePair(rng.choice((4, 5, 6)), TERRITORY[seed % len(TERRITORY)], rng)
         if rng.random() < 0.5:
@@ -33,7 +33,7 @@ def test_random_encores() -> None:
         pair.agree("phase after undo", pair.game.encore, pair.plain.phase)
         tally += pair.tally
     for what in ("phase 1", "phase 2", "blocked", "barred kos", "passes for ko", ("endings", "passes")):
-        assert tally[what] >= 15, (what, tally)
+        assert tally[what] >= 10, (what, tally)
 
 
 def test_dead_stones_are_captured_for_nothing() -> None:
