@@ -94,6 +94,9 @@ int free_stones(const Game& game, const PointSet& gone, const Owners& owner) {
     return points;
 }
 
+// The points of each color, stones dead that stand in pass-alive territory of the other.
+Owners area_owners(const Game& game) { return owners(game.board(), pass_dead(game.board(), game.rules().suicide)); }
+
 }  // namespace
 
 int group_tax(const Board& board, const std::array<PointSet, 2>& owned, const PointSet& surrounded) {
@@ -213,7 +216,7 @@ Owners encore_owners(const Game& game, const Owners& area) {
 
 float encore_score(const Game& game) {
     const Board& board = game.board();
-    const Owners area = owners(board, pass_dead(board, game.rules().suicide));
+    const Owners area = area_owners(game);
     int points = owned(encore_owners(game, area), board.table().all);
     points -= game.placed_stones(Color::black) - game.placed_stones(Color::white);
     if (game.rules().tax == Tax::all) {
@@ -233,8 +236,7 @@ float score(const Game& game, const PointSet& dead) {
 }
 
 Owners counted_owners(const Game& game, const PointSet& dead) {
-    if (game.encore().phase == 2)
-        return encore_owners(game, owners(game.board(), pass_dead(game.board(), game.rules().suicide)));
+    if (game.encore().phase == 2) return encore_owners(game, area_owners(game));
     Owners owner = owners(game.board(), dead);
     taxed_eyes(game, dead).for_each([&](Point p) { owner[p] = Color::empty; });
     return owner;

@@ -88,8 +88,7 @@ void Search::change(const SearchParams& params) {
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
             "candidates, prunes, pass_policy, simulate_to_end, encore, hide_history and on whether moves have "
-            "all-moves-as-first "
-            "means");
+            "all-moves-as-first means");
     params_ = params;
     select_ = selection_rule(params.selection);
     changed_ = true;
