@@ -41,10 +41,10 @@ std::string_view name(Ending value);  // "passes", "resignation", "move limit", 
 enum class AtLimit : std::uint8_t { count, no_result };
 
 // The encore, with which games under territory scoring end in the rules of KataGo's networks. The passes that would end
-// the game begin its first phase, in which dead stones are captured, and the next ones the second, whose end is counted
-// (encore_owners in score.h). Stones of the second phase cost nothing, and those that stand there from its start count.
-// A stone that takes a ko is blocked: the other side may take it back after a pass for ko, a move at the stone or at
-// the ko, which changes no stone. The same capture in the same position is allowed once a phase.
+// the game begin its first phase, in which both sides may capture dead stones or defend, and the next ones the second,
+// whose end is counted (encore_owners in score.h). Stones of the second phase cost nothing, and those that stand there
+// from its start count. A stone that takes a ko is blocked: the other side may take it back after a pass for ko, a move
+// at the stone or at the ko, which changes no stone. The same capture in the same position is allowed once a phase.
 // Source: KataGo's boardhistory.cpp.
 struct Encore {
     struct KoCapture {
@@ -133,8 +133,8 @@ class Game {
     PointSet superko_bans() const;
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
-    int placed_stones(
-        Color color) const;  // stones, those set up included, without those of the second phase of the encore
+    // Stones that a color has placed, set-up ones included, without those of the second phase of the encore.
+    int placed_stones(Color color) const;
     // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup
     // stone. Moves in a row count unless White then also moves twice in a row.
     int handicap() const;

@@ -48,8 +48,8 @@ class FeatureContext {
     const Ranks ranks;
     // The inputs of KataGo's networks say that a pass does not end the game.
     bool pass_goes_on = false;
-    // The first moves of the game, of which no history tells: for last(), stones() of the past and all that follows
-    // from them the game begins after them. Rules, ko and komi are those of the whole game.
+    // So many first moves of the game are no history: last(), stones() of the past and what follows from them begin
+    // after them. Rules, ko and komi are those of the whole game.
     int hidden_moves = 0;
     // Points for White in self_komi() beside those of the rules: what a draw is worth to White.
     float draw_points = 0;
