@@ -98,6 +98,37 @@ def test_a_move_that_was_played_after_an_edit_stays_when_it_is_undone() -> None:
     assert {child.point for child in session.tree.root.children[0].children} == {22, 60, 0}
 
 
+def test_moves_between_two_edits_of_a_comment_stay_when_it_is_undone() -> None:
+    session, editor = opened(b"(;SZ[9];B[ee])", place=1)
+    node = session.node
+    editor.comment("good", node)
+    for point in (0, 1):
+        session.play(point)
+    editor.comment("good shape", node)
+    assert session.take_back() and session.take_back()
+    editor.comment("good shapes", node)
+    texts = []
+    while session.history.can_undo:
+        editor.undo()
+        texts.append((node.comment, len(session.tree)))
+    assert texts == [("good shape", 2), ("good", 2), ("", 2)]
+    while session.history.can_redo:
+        editor.redo()
+    assert node.comment == "good shapes" and not node.children
+
+
+@pytest.mark.parametrize("edit", ["promote", "remove"])
+def test_the_turn_of_the_first_position_does_not_change_with_the_order_of_variations(edit: str) -> None:
+    session, editor = opened(b"(;SZ[9](;B[ee];W[ed])(;PL[W];W[ee];B[ed]))")
+    before = session.to_sgf()
+    session.goto(session.tree.root.children[edit == "promote"].id)
+    getattr(editor, edit)()
+    session.goto(session.tree.root.id)
+    assert session.game.to_play == BLACK and b"PL[B]" in session.to_sgf()
+    editor.undo()
+    assert session.to_sgf() == before
+
+
 def test_the_edits_of_a_move_that_is_taken_back_are_not_undone() -> None:
     session, editor = opened()
     session.seek(0)

@@ -48,7 +48,8 @@ class EditHistory:
     def edit(self, *nodes: GameNode, key: object = None) -> Iterator[None]:
         """Record the changes that the block makes to the properties and children of these nodes; `nodes[0]` is shown.
 
-        An edit with the same `key` as the one before continues it. A block that raises is undone.
+        An edit with the same `key` as the one before continues it, unless its nodes have changed in between. A block
+        that raises is undone.
         """
         before, charset = [(node, _NodeState.of(node)) for node in nodes], self._tree.charset
         try:
@@ -62,9 +63,11 @@ class EditHistory:
         if not states or charset != self._tree.charset:
             return
         last = self._done[-1] if self._done else None
-        if key is not None and last is not None and last.key == key and not self._undone:
-            states = [(node, last.states[0][1], new) for node, _, new in states]
-            self._done.pop()
+        if last is not None and key is not None and last.key == key and not self._undone:
+            left, found = ([state[::2] for state in last.states], [state[:2] for state in states])
+            if left == found:
+                states = [(node, old, new) for (node, old, _), (_, _, new) in zip(last.states, states, strict=True)]
+                self._done.pop()
         self._done.append(_Edit(nodes[0], charset, key, states))
         del self._done[:-_LIMIT], self._undone[:]
 

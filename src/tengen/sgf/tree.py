@@ -7,7 +7,7 @@ write only what changes, so a record that is read and written again keeps every 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -356,21 +356,34 @@ class GameTree:
         return node
 
     def remove(self, node: GameNode) -> None:
-        """Remove a node and all that follows. Raises ValueError for the root."""
+        """Remove a node and all that follows. Raises ValueError for the root.
+
+        Whose turn it is at the root stays: the root says it (PL) where the main line no longer does.
+        """
         if node.parent is None:
             raise ValueError("the root of a game tree cannot be removed")
-        self.set_children(node.parent, [child for child in node.parent.children if child is not node])
+        with self._same_turn():
+            self.set_children(node.parent, [child for child in node.parent.children if child is not node])
 
     def make_main(self, node: GameNode) -> None:
         """Make the line through `node` the main line: it and its ancestors become first children.
 
-        Raises ValueError for a node that the tree does not hold.
+        Whose turn it is at the root stays, as with `remove`. Raises ValueError for a node that the tree does not hold.
         """
         if node not in self:
             raise ValueError("the node is not in this tree: it was removed, or is of another one")
-        for step in node.path[1:]:
-            assert step.parent is not None
-            self.set_children(step.parent, [step, *(child for child in step.parent.children if child is not step)])
+        with self._same_turn():
+            for step in node.path[1:]:
+                assert step.parent is not None
+                self.set_children(step.parent, [step, *(child for child in step.parent.children if child is not step)])
+
+    @contextmanager
+    def _same_turn(self) -> Iterator[None]:
+        """Keep the turn at the root over a change of the main line, from which it is read where the root is silent."""
+        before = self.first_to_play()
+        yield
+        if self.first_to_play() != before:
+            self.root.to_play = before
 
     def set_children(self, parent: GameNode, children: Sequence[GameNode]) -> None:
         """Order, remove and put back the children of a node, each with all that follows it."""

@@ -65,7 +65,7 @@ class Editor:
         node, parent = self._session.node, self._session.node.parent
         if parent is None:
             raise TengenError(_("the first position cannot be removed"))
-        with self._session.history.edit(parent):
+        with self._session.history.edit(*dict.fromkeys((parent, self._session.tree.root))):
             self._session.tree.remove(node)
         self._session.show_again(parent)
 
