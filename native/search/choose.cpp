@@ -105,12 +105,12 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params) {
     return std::max(stats.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
 }
 
-Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random) {
+Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Point pass, Random& random) {
     const std::uint32_t maximum = max_visits(moves);
     if (!maximum) return kNoPoint;
     if (params.is_weighted()) {
         const Point chosen = choose_by_weight(moves, params.temperature, random);
-        return params.temperature > 0 ? chosen : diversify(moves, chosen, params.diversity, random);
+        return params.temperature > 0 ? chosen : diversify(moves, chosen, params.diversity, pass, random);
     }
     if (params.temperature > 0)
         return draw(moves, [](const RootMove& m) { return double(m.visits); }, maximum, params.temperature, random);
@@ -122,18 +122,18 @@ Point choose_move(std::span<const RootMove> moves, const SearchParams& params, R
         const bool tie = !best || !params.lcb || move.lcb == best->lcb;
         if (!best || (tie ? move.visits > best->visits : move.lcb > best->lcb)) best = &move;
     }
-    return diversify(moves, best->point, params.diversity, random);
+    return diversify(moves, best->point, params.diversity, pass, random);
 }
 
-Point diversify(std::span<const RootMove> moves, Point best, float chance, Random& random) {
-    if (chance <= 0) return best;
+Point diversify(std::span<const RootMove> moves, Point best, float chance, Point pass, Random& random) {
+    if (chance <= 0 || best == pass) return best;
     const std::uint32_t maximum = max_visits(moves);
     const RootMove* second = nullptr;
     for (const auto& move : moves) {
         if (move.point == best && move.visits < maximum) return best;
         if (move.point != best && (!second || move.visits > second->visits)) second = &move;
     }
-    const bool close = second && 2 * std::uint64_t{second->visits} > maximum;
+    const bool close = second && second->point != pass && 2 * std::uint64_t{second->visits} > maximum;
     return close && random.uniform() < chance ? second->point : best;
 }
 

@@ -16,8 +16,8 @@ struct RootMove {
     Point point;
     std::uint32_t visits;
     float value, score, utility, lcb;  // `lcb` is the lower confidence bound of the utility
-    float prior;                       // of the network, without temperature and noise
-    float weight, value_lcb;           // what its visits count for; the bound as one of the value
+    float prior;              // the network's by `policy_temperature`, without the temperature and noise of roots
+    float weight, value_lcb;  // what its visits count for; the bound as one of the value
     float no_result, score_stdev, lead;
     float play_weight = 0;  // by which it is played: visits, but for puct-katago
     // Of the position after it, which other lines may have visited too: the same as `visits` and `weight` in a tree
@@ -32,10 +32,11 @@ struct RootMove {
 float lower_bound(const EdgeStats& stats, const SearchParams& params);
 
 // The move to play by the rule in `params`, or kNoPoint if no move has a visit. Ties go to more visits, then to the
-// earlier move of the list.
-Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random);
+// earlier move of the list. `pass` is the pass of the board.
+Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Point pass, Random& random);
 
 // `best`, or by `chance` the second most visited move where `best` has the maximum visits and that move more than half.
-Point diversify(std::span<const RootMove> moves, Point best, float chance, Random& random);
+// A pass is never exchanged.
+Point diversify(std::span<const RootMove> moves, Point best, float chance, Point pass, Random& random);
 
 }  // namespace tengen

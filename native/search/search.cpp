@@ -401,10 +401,11 @@ Point Search::choose(std::optional<float> temperature) {
     SearchParams params = params_;
     params.temperature = temperature.value_or(params.temperature);
     if (temperature) params.diversity = 0;
+    const Point pass = game_ ? game_->board().pass() : kNoPoint;  // without a root no move has a visit
     if (params.selection == Selection::gumbel && params.temperature == 0 && root_visits() > 0)
         if (const int survivor = gumbel_choice(at_root(), params); survivor >= 0)
-            return diversify(root_moves(), tree_.root().node->moves()[survivor].point, params.diversity, random_);
-    return choose_move(root_moves(), params, random_);
+            return diversify(root_moves(), tree_.root().node->moves()[survivor].point, params.diversity, pass, random_);
+    return choose_move(root_moves(), params, pass, random_);
 }
 
 std::vector<float> Search::policy_target() const {

@@ -166,13 +166,13 @@ TEST(search_choice_by_lower_bound_among_well_visited_moves) {
                                       {4, 0, 0, 0, 0, -1, 0.1f}};
     SearchParams params;
     Random random(1);
-    CHECK_EQ(choose_move(moves, params, random), 2);
+    CHECK_EQ(choose_move(moves, params, 25, random), 2);
     params.lcb = false;
-    CHECK_EQ(choose_move(moves, params, random), 1);
+    CHECK_EQ(choose_move(moves, params, 25, random), 1);
     params.lcb = true;
     params.lcb_share = 0.1f;
-    CHECK_EQ(choose_move(moves, params, random), 3);
-    CHECK_EQ(choose_move(std::vector<RootMove>{{4, 0, 0, 0, 0, -1, 0.1f}}, params, random), kNoPoint);
+    CHECK_EQ(choose_move(moves, params, 25, random), 3);
+    CHECK_EQ(choose_move(std::vector<RootMove>{{4, 0, 0, 0, 0, -1, 0.1f}}, params, 25, random), kNoPoint);
 }
 
 TEST(search_bound_raises_among_moves_of_enough_weight) {
@@ -209,6 +209,24 @@ TEST(search_target_of_a_root_without_edges_is_empty) {
           std::vector<float>{0.0f});
 }
 
+TEST(search_diversity_exchanges_the_best_move_for_a_close_second_one) {
+    SearchParams params;
+    params.lcb = false;
+    params.diversity = 0.5f;
+    const auto share = [&](std::vector<RootMove> moves, Point point) {
+        Random random(7);
+        int hits = 0;
+        for (int i = 0; i < 2000; ++i) hits += choose_move(moves, params, 25, random) == point;
+        return hits / 2000.0;
+    };
+    CHECK(std::abs(share({{1, 100}, {2, 51}, {3, 10}}, 2) - 0.5) < 0.05);  // over four standard deviations
+    CHECK_EQ(share({{1, 100}, {2, 50}}, 1), 1.0);
+    CHECK_EQ(share({{1, 100}, {25, 90}}, 1), 1.0);  // a pass is no variation, and has none
+    CHECK_EQ(share({{25, 100}, {1, 90}}, 25), 1.0);
+    params.lcb = true;
+    CHECK_EQ(share({{1, 100, 0, 0, 0, 0.2f}, {2, 90, 0, 0, 0, 0.3f}}, 2), 1.0);  // the bound chose it
+}
+
 TEST(search_temperature_draws_by_visits) {
     const std::vector<RootMove> moves{
         {1, 60, 0, 0, 0, 0, 0}, {2, 30, 0, 0, 0, 0, 0}, {3, 10, 0, 0, 0, 0, 0}, {4, 0, 0, 0, 0, 0, 0}};
@@ -217,7 +235,7 @@ TEST(search_temperature_draws_by_visits) {
     const auto share = [&](float temperature, Point point) {
         params.temperature = temperature;
         int hits = 0;
-        for (int i = 0; i < 20000; ++i) hits += choose_move(moves, params, random) == point;
+        for (int i = 0; i < 20000; ++i) hits += choose_move(moves, params, 25, random) == point;
         return hits / 20000.0;
     };
     CHECK(std::abs(share(1, 1) - 0.6) < 0.02);

@@ -156,6 +156,12 @@ def test_a_search_ends_early_once_the_best_move_cannot_be_overtaken() -> None:
     assert 190 < early.visits < 260 and full.visits == 400
 
 
+def test_a_single_move_ends_the_search_at_once() -> None:
+    engine = engine_on(Game(9), ScriptedEvaluator({40: 100_000}), params=SearchParams(lcb=False))
+    engine.set_position(Game(9), allow=[40])
+    assert engine.think(Limits(visits=400, early_stop=True)).visits < 260
+
+
 @pytest.mark.parametrize("settings", [{}, {"selection": "gumbel"}, {"selection": "puct-katago"}, {"diversity": 0.5}])
 def test_visits_alone_are_all_made_where_they_do_not_choose_the_move(settings: dict[str, Any]) -> None:
     """A bound chooses it, or the visits of a plan that a kept tree had before do not count."""

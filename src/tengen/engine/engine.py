@@ -22,7 +22,7 @@ from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
-from tengen.engine.style import ResignJudge, Style, varied_move
+from tengen.engine.style import ResignJudge, Style
 from tengen.engine.task import Progress, SearchTask
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation, Floats
@@ -322,12 +322,9 @@ class Engine:
             for c in result.candidates:  # the network's own probabilities, which the search may have flattened
                 policy[c.point] = c.prior**self.params.policy_temperature
             return weaker_move(game, policy, style, self.evaluator, self._random)
-        if temperature := style.temperature_at(game.move_number, game.size):
-            drawn = self._search.choose(temperature)
-            return result.move if drawn is None else drawn
-        if self.params.diversity > 0:
-            return varied_move(result, game.size, self._random, self.params.diversity)
-        return result.move
+        temperature = style.temperature_at(game.move_number, game.size)
+        drawn = self._search.choose(temperature or None) if temperature or self.params.diversity else None
+        return result.move if drawn is None else drawn
 
     def _pass_winrate(self, seconds: float | None = None, is_stopped: Callable[[], bool] = lambda: False) -> float:
         """The winrate of a pass for the side to move, by a short search of what follows.

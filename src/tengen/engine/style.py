@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from tengen.engine.result import SearchResult
 from tengen.errors import RecipeError
 from tengen.game import BLACK, WHITE
 
@@ -96,18 +93,3 @@ class ResignJudge:
     def forget(self) -> None:
         """Start another game."""
         self._seen = {BLACK: {}, WHITE: {}}
-
-
-def varied_move(result: SearchResult, size: int, random: np.random.Generator, chance: float = 0.5) -> int:
-    """The best move, or by `chance` the second one where it has more than half of the best one's visits."""
-    best, second = second_best(result)
-    if second is None or result.move != best or size**2 in (best, second):
-        return result.move
-    return second if random.random() < chance else best
-
-
-def second_best(result: SearchResult) -> tuple[int, int | None]:
-    """The move with most visits, and the next one if it has more than half as many."""
-    ranked = sorted(result.candidates, key=lambda candidate: -candidate.visits)
-    near = len(ranked) > 1 and 2 * ranked[1].visits > ranked[0].visits
-    return ranked[0].point, ranked[1].point if near else None
