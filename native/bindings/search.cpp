@@ -34,11 +34,21 @@ MoveRestriction to_restriction(const Board& board, const Restriction& from) {
     return made;
 }
 
+std::vector<MoveRestriction> to_restrictions(const Board& board, const std::vector<Restriction>& from) {
+    std::vector<MoveRestriction> made;
+    for (const Restriction& restriction : from) made.push_back(to_restriction(board, restriction));
+    return made;
+}
+
+std::vector<int> root_symmetries(const Game& game, const std::vector<Restriction>& from) {
+    const std::vector<MoveRestriction> restrictions = to_restrictions(game.board(), from);
+    return kept_symmetries(game, permitted_moves(game, restrictions), restrictions);
+}
+
 void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid,
               const std::vector<Restriction>& restrictions) {
     const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
-    std::vector<MoveRestriction> made;
-    for (const Restriction& restriction : restrictions) made.push_back(to_restriction(game.board(), restriction));
+    const std::vector<MoveRestriction> made = to_restrictions(game.board(), restrictions);
     const Game copy = game;  // another thread may play on meanwhile
     self.with([&](Search& search) { search.set_root(copy, allowed, avoided, made); });
 }
@@ -198,14 +208,17 @@ std::optional<std::tuple<RowOfFloats, float, std::optional<BoardOfFloats>, nb::d
 }
 
 void bind_search(nb::module_& m) {
+    m.def(
+        "root_symmetries", root_symmetries, "game"_a, "restrictions"_a,
+        "The symmetries, but for the identity, by which a search with these restrictions (Search.set_root) merges the "
+        "moves of the game's position.");
     nb::class_<LockedSearch>(m, "Search", "One tree search; tengen.engine.search.TreeSearch drives it.")
         .def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
         .def("set_root", set_root, "game"_a, "allow"_a = std::vector<int>{}, "avoid"_a = std::vector<int>{},
              "restrictions"_a = std::vector<Restriction>{},
              "Search this position from now on; what the tree knows of it already stays. A restriction is (player, "
              "points, until_depth, allow): until that depth (the root has depth 0) the player may only make these "
-             "moves, "
-             "or none of them.")
+             "moves, or none of them.")
         .def(
             "restart",
             [](LockedSearch& self, std::uint64_t seed) { self.with([&](Search& search) { search.restart(seed); }); },

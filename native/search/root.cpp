@@ -102,25 +102,6 @@ std::vector<int> forbidden_until(const Board& board, Color player, std::span<con
     return until;
 }
 
-std::vector<int> symmetries(const Game& game, const MoveSet& allowed, std::span<const MoveRestriction> restrictions) {
-    const Board& board = game.board();
-    std::vector<int> kind(board.points()), found;
-    for (int i = 0; i < board.points(); ++i) {
-        const auto p = static_cast<Point>(i);
-        kind[i] = board.stones(Color::black).contains(p)   ? 1
-                  : board.stones(Color::white).contains(p) ? 2
-                  : game.is_legal(p)                       ? 3
-                                                           : 4;
-        if (!allowed.test(p)) kind[i] += 4;
-    }
-    const std::vector<int> black = forbidden_until(board, Color::black, restrictions),
-                           white = forbidden_until(board, Color::white, restrictions);
-    for (int s = 1; s < kSymmetries; ++s)
-        if (keeps(kind, board.size(), s) && keeps(black, board.size(), s) && keeps(white, board.size(), s))
-            found.push_back(s);
-    return found;
-}
-
 bool captures(const Board& board, Point p, Color player) {
     return std::ranges::any_of(board.neighbors(p),
                                [&](Point q) { return board.at(q) == opponent(player) && board.liberties(q) == 1; });
@@ -157,9 +138,40 @@ std::vector<float> ending_bonus(const Game& game, std::span<const float> ownersh
     return bonus;
 }
 
+MoveSet permitted_moves(const Game& game, std::span<const MoveRestriction> restrictions) {
+    MoveSet permitted;
+    for (int p = 0; p <= game.board().pass(); ++p) {
+        const auto move = static_cast<Point>(p);
+        permitted.set(p, std::ranges::all_of(restrictions, [&](const MoveRestriction& r) {
+                          return r.permits(0, game.to_play(), move);
+                      }));
+    }
+    return permitted;
+}
+
+std::vector<int> kept_symmetries(const Game& game, const MoveSet& allowed,
+                                 std::span<const MoveRestriction> restrictions) {
+    const Board& board = game.board();
+    std::vector<int> kind(board.points()), found;
+    for (int i = 0; i < board.points(); ++i) {
+        const auto p = static_cast<Point>(i);
+        kind[i] = board.stones(Color::black).contains(p)   ? 1
+                  : board.stones(Color::white).contains(p) ? 2
+                  : game.is_legal(p)                       ? 3
+                                                           : 4;
+        if (!allowed.test(p)) kind[i] += 4;
+    }
+    const std::vector<int> black = forbidden_until(board, Color::black, restrictions),
+                           white = forbidden_until(board, Color::white, restrictions);
+    for (int s = 1; s < kSymmetries; ++s)
+        if (keeps(kind, board.size(), s) && keeps(black, board.size(), s) && keeps(white, board.size(), s))
+            found.push_back(s);
+    return found;
+}
+
 std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed,
                                    std::span<const MoveRestriction> restrictions) {
-    const std::vector<int> kept = symmetries(game, allowed, restrictions);
+    const std::vector<int> kept = kept_symmetries(game, allowed, restrictions);
     if (kept.empty()) return {};
     const int size = game.board().size();
     std::vector<Point> first(size * size + 1);

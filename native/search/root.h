@@ -31,10 +31,17 @@ struct MoveRestriction {
     friend bool operator==(const MoveRestriction&, const MoveRestriction&) = default;
 };
 
-// For each point and pass the move that stands for it at the root: itself, or of the moves that a symmetry of the
-// position exchanges the one with the most visits, then the best prior. A symmetry must keep the stones, what is legal
-// (ko and superko included), what is allowed and what the `restrictions` leave below the root; what an evaluator makes
-// of the history may still differ. Empty where no symmetry does.
+// The moves that the restrictions leave at the root, whether they are legal or not.
+MoveSet permitted_moves(const Game& game, std::span<const MoveRestriction> restrictions);
+
+// The symmetries, but for the identity, under which the stones, what is legal (ko and superko included), what is
+// allowed and what the `restrictions` leave below the root stay in their place; what an evaluator makes of the history
+// may still differ.
+std::vector<int> kept_symmetries(const Game& game, const MoveSet& allowed,
+                                 std::span<const MoveRestriction> restrictions);
+
+// For each point and pass the move that stands for it at the root: itself, or of the moves that one of
+// `kept_symmetries` exchanges the one with the most visits, then the best prior. Empty where there is none.
 std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed,
                                    std::span<const MoveRestriction> restrictions);
 

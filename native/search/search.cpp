@@ -106,10 +106,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     // The moves that may be played at the root.
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
-    MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
-    for (const MoveRestriction& restriction : restrictions)
-        for (const Point move : moves)
-            if (!restriction.permits(0, game.to_play(), move)) allowed.reset(move);
+    MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {}) & permitted_moves(game, restrictions);
     apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 

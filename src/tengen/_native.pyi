@@ -1252,6 +1252,11 @@ def search_param_table() -> list:
     A dict for each setting: name, type, default, description, choices, min, max, min_excluded.
     """
 
+def root_symmetries(game: Game, restrictions: Sequence[tuple[int, Sequence[int], int, bool]]) -> list[int]:
+    """
+    The symmetries, but for the identity, by which a search with these restrictions (Search.set_root) merges the moves of the game's position.
+    """
+
 class Search:
     """One tree search; tengen.engine.search.TreeSearch drives it."""
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from tengen import _native
 from tengen.engine.search import MoveRestriction
-from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import Game
 
 
@@ -57,18 +55,5 @@ def from_stones(game: Game, to_play: int) -> Game:
 
 
 def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
-    """The symmetries, but for the identity, under which stones, legal moves and restrictions stay in their place."""
-    size = game.size
-    kind = game.board.astype(np.int64)
-    legal = np.zeros(size * size + 1, np.int64)
-    legal[game.legal_points()] = 1
-    kind = kind + 4 * legal[:-1].reshape(size, size)
-    restricted: list[list[int]] = [[] for _ in range(size * size + 1)]  # by which restrictions
-    for number, restriction in enumerate(restrictions):
-        if restriction.color == game.to_play or restriction.until_depth > 1:  # what binds here or below
-            for point in set(restriction.points):
-                restricted[point].append(number)
-    labels: dict[tuple[int, ...], int] = {}
-    marked = [labels.setdefault(tuple(numbers), len(labels)) for numbers in restricted]
-    kind = kind + 8 * np.array(marked[:-1]).reshape(size, size)
-    return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]
+    """The symmetries, but for the identity, under which stones, legal moves and what is restricted stay in place."""
+    return _native.root_symmetries(game._native, [restriction.native() for restriction in restrictions])

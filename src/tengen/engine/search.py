@@ -58,6 +58,10 @@ class MoveRestriction:
     until_depth: int = 1
     allow: bool = False
 
+    def native(self) -> tuple[int, list[int], int, bool]:
+        """The restriction as native code takes it."""
+        return self.color, list(self.points), self.until_depth, self.allow
+
 
 @dataclass(frozen=True, eq=False)
 class RootEvaluation:
@@ -201,8 +205,7 @@ def set_root(
     restrictions: Sequence[MoveRestriction],
 ) -> None:
     """Give a native search its root, as TreeSearch.set_root."""
-    tuples = [(r.color, list(r.points), r.until_depth, r.allow) for r in restrictions]
-    native.set_root(game._native, list(allow), list(avoid), tuples)
+    native.set_root(game._native, list(allow), list(avoid), [restriction.native() for restriction in restrictions])
 
 
 def plan(native: _native.Search, simulations: int) -> None:
