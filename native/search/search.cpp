@@ -106,7 +106,8 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     // The moves that may be played at the root.
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
-    MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {}) & permitted_moves(game, restrictions);
+    const MoveSet named = allowed_moves(allow, avoid) & permitted_moves(game, restrictions);
+    MoveSet allowed = named & allowed_moves(moves, {});
     apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
@@ -122,10 +123,10 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     const bool in_encore = plays_encore_ && played && lies_in_encore(*played, game);
     const bool other_side = params_.playout_doubling_advantage != 0 && played && played->size() % 2;
     const bool saw_more = params_.hide_history && played && !played->empty();
-    if (!played || other_side || in_encore || saw_more || (played->empty() && cut_to_allowed_) ||
+    if (!played || other_side || in_encore || saw_more || (played->empty() && named != named_) ||
         (restricted && !same) || !tree_.descend(*played))
         tree_.clear();
-    cut_to_allowed_ = false;
+    named_ = named;
     restrictions_.assign(restrictions.begin(), restrictions.end());
     restricted_depth_ = 0;
     for (const MoveRestriction& r : restrictions_) restricted_depth_ = std::max(restricted_depth_, r.until_depth);
@@ -250,12 +251,10 @@ bool Search::lies_in_encore(std::span<const Point> played, const Game& next) con
 void Search::cut(Node& node, std::size_t depth) {
     MovePrior* const end = node.moves() + node.move_count;
     const auto allowed = [&](const MovePrior& e) { return permitted_.test(e.point); };
-    const bool restricted = depth == 0 && std::stable_partition(node.moves(), end, allowed) != end;
-    const int before = node.move_count;
+    if (depth == 0) std::stable_partition(node.moves(), end, allowed);
     const Point pass = game_->board().pass();
     const Point kept = depth == 0 && passes_by_rule() && permitted_.test(pass) ? pass : kNoPoint;
     cut_candidates(tree_, node, params_, game_->board().points(), game_->moves().size() + depth, kept);
-    if (restricted) cut_to_allowed_ = node.move_count < before;
 }
 
 namespace {

@@ -86,9 +86,10 @@ class Search {
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
     // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root,
     // `restrictions` those at any depth; a position below the root that they leave no move is worth its own evaluation.
-    // A tree with restricted positions is kept only for the same position and the same restrictions. A tree is dropped
-    // too where candidates left out a root move that is allowed by name, and where a pass at the root ended the game
-    // against params.conservative_pass, or led to the encore. Throws std::invalid_argument, and keeps the old root,
+    // A tree with restricted positions is kept only for the same position and the same restrictions, and for the same
+    // position only with the same moves at the root: what has visits says nothing about moves that could have none. A
+    // tree is dropped too where a pass at the root ended the game against params.conservative_pass, or led to the
+    // encore. Throws std::invalid_argument, and keeps the old root,
     // when they leave no legal move at the root.
     void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {},
                   std::span<const MoveRestriction> restrictions = {});
@@ -302,7 +303,7 @@ class Search {
     std::vector<WeightedMove> weighted_;  // for recompute()
     std::vector<float> bonus_points_;     // of the score of root moves, by point and pass; empty where there is none
     std::vector<float> root_bonus_;       // the same as utility, by edge
-    bool cut_to_allowed_ = false;         // the root's candidates
+    MoveSet named_;                       // the root moves that `allow`, `avoid` and `restrictions` leave
     std::vector<float> root_priors_;
     RootPlan plan_;
     std::vector<Point> representative_;  // of each root move; empty if each stands for itself

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,6 +91,26 @@ def test_other_restrictions_search_anew_and_the_same_go_on() -> None:
     search.run(50)
     search.set_root(game.copy().play(int(search.stats().point[0])), restrictions=deep)
     assert search.visits == 0  # the depths count from another root
+
+
+@pytest.mark.parametrize("words", [{"allow": [0]}, {"restrictions": [MoveRestriction(BLACK, (0,), 1, allow=True)]}])
+def test_a_tree_in_which_moves_of_the_root_were_forbidden_is_not_that_of_all_moves(words: dict[str, Any]) -> None:
+    """Its visits would choose a move that was the only one."""
+    game = Game(5)
+    search = searched(game, [])
+    best = search.choose()
+    for twice in range(2):
+        search.set_root(game, **words)
+        assert (search.visits > 0) == twice
+        search.run(20)
+    assert search.choose() == 0
+    search.set_root(game)
+    search.run(300)
+    assert search.choose() == best
+    search.set_root(game, **words)
+    search.run(20)
+    search.set_root(game.copy().play(0))
+    assert search.visits > 0, "what follows a move is what it was"
 
 
 def test_a_player_without_a_move_left_keeps_the_position_as_it_is() -> None:

@@ -274,6 +274,7 @@ def test_allow_and_avoid() -> None:
     stats = search.stats()
     assert 3 not in stats.point and len(stats.point) == 49
     search.set_root(game)
+    search.run(300)
     assert len(search.stats().point) == 50
     game.play(3)
     with pytest.raises(ValueError, match="legal"):
