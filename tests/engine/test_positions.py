@@ -93,6 +93,17 @@ def test_a_long_cycle_goes_on_from_its_stones() -> None:
     assert (going_on.to_play, going_on.board.tolist()) == (game.to_play, game.board.tolist())
 
 
+@pytest.mark.parametrize("rules", ["japanese", "chinese", "tromp-taylor"])
+def test_passes_lift_a_ko_but_not_superko(rules: str) -> None:
+    game = played(rules, "B3 B2 A2 D2 B1 C3 pass C1 C2")
+    assert game.ko == game.point("B2")
+    game.play("pass").play("pass")
+    going_on = resumed(game)
+    assert not going_on.is_over and going_on.to_play == game.to_play
+    assert going_on.is_legal("B2") == game.is_legal("B2") == (rules != "tromp-taylor")
+    assert going_on.score() == game.score()
+
+
 def test_after_passes_out_of_turn_the_same_side_is_to_play() -> None:
     game = played("chinese", "A2 A1").play("pass", BLACK).play("pass", BLACK)
     assert (resumed(game).to_play, resumed(game).is_over) == (game.to_play, False)

@@ -25,14 +25,16 @@ def resumed(game: Game) -> Game:
     """A game that is over as one that goes on from its last position, with its history as far as that may be kept.
 
     Resignation, final passes and the limit of moves are taken back; prisoners and superko history stay. After a long
-    cycle, or passes out of turn, the result is a new game from the stones.
+    cycle, after passes out of turn, and where a simple ko from before the passes would bind again, the result is a new
+    game from the stones.
     """
     twin = game.copy().limit_moves(0)
     if twin.ending == "resignation":
         twin.undo()
     for _ in range(game.passes - game.passes % 2):  # an even number, for the same side to play
         twin.undo()
-    return from_stones(game, game.to_play) if twin.is_over or twin.to_play != game.to_play else twin
+    bound_again = twin.ko is not None and game.ko is None and game.rules.ko == "simple"
+    return from_stones(game, game.to_play) if twin.is_over or twin.to_play != game.to_play or bound_again else twin
 
 
 def without_history(game: Game) -> Game:
