@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -64,7 +65,7 @@ def write_report(folder: Path, config: SelfPlayConfig, clock: RunClock | None = 
         title=config.name,
         what="self-play report",
         refresh=REFRESH if clock is not None else None,
-        folder=folder.name,
+        tensorboard=shlex.quote(str(folder / "tensorboard")),
         description=config.description,
         state=_state(config, events, clock),
         begun=bool(events),

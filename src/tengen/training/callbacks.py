@@ -66,8 +66,8 @@ class LossMeans(Callback):
 
 
 class LossLog(LossMeans):
-    """Writes an event `train` every `every` steps: mean losses, learning rate, positions per second, share of the time
-    spent waiting for data."""
+    """Writes an event `train` every `every` steps and at the end of training: mean losses, learning rate, positions per
+    second, share of the time spent waiting for data. Validations and checkpoints are no part of that time."""
 
     def __init__(self, log: EventLog, stream: BatchStream, batch_size: int, every: int) -> None:
         super().__init__()
@@ -75,19 +75,38 @@ class LossLog(LossMeans):
         self._stream = stream
         self._batch_size = batch_size
         self._every = every
-        self._since = time.perf_counter()
+        self._since = self._stepped = time.perf_counter()
         self.rate = 0.0
         self.means: dict[str, float] = {}
 
     def on_start(self, trainer: Trainer[Any]) -> None:
-        self._since = time.perf_counter()
+        self._since = self._stepped = time.perf_counter()
 
     def on_step(self, trainer: Trainer[Any]) -> None:
         super().on_step(trainer)
-        if trainer.step % self._every:
-            return
+        self._stepped = time.perf_counter()
+        if trainer.step % self._every == 0:
+            self._write(trainer)
+
+    def on_validation(self, trainer: Trainer[Any], figures: Mapping[str, float]) -> None:
+        self._leave_out()
+
+    def on_checkpoint(self, trainer: Trainer[Any], path: Path) -> None:
+        self._leave_out()
+
+    def on_end(self, trainer: Trainer[Any]) -> None:
+        if trainer.done >= 1 and self.steps:
+            self._write(trainer)
+
+    def _leave_out(self) -> None:
+        """Leave the time since the last step out of the rate."""
+        now = time.perf_counter()
+        self._since += now - self._stepped
+        self._stepped = now
+
+    def _write(self, trainer: Trainer[Any]) -> None:
         steps, self.means = self.steps, self.take()
-        elapsed = time.perf_counter() - self._since
+        elapsed = self._stepped - self._since
         self.rate = steps * self._batch_size / elapsed
         values = {
             **self.means,
@@ -98,7 +117,7 @@ class LossLog(LossMeans):
             "hours": round(trainer.seconds / 3600, 4),
         }
         self._events.write("train", trainer.step, values)
-        self._since = time.perf_counter()
+        self._since = self._stepped
 
 
 class Validation(Callback):

@@ -17,6 +17,7 @@ from tengen.runs.report import Tile, read_recipe, write_page
 from tengen.training.metrics import PredictionResults
 
 _MIN_POSITIONS = 10  # below which a phase of the game has no bar
+_HIGHEST_LOSS = 5.0  # of a plot, unless all are higher: the first steps would hide the rest
 _TILES = {
     "top1": ("top-1 accuracy", "{:.1%}"),
     "top5": ("top-5 accuracy", "{:.1%}"),
@@ -104,8 +105,8 @@ def _losses(
     known = [e for e in validation if judged_by in e]
     judged = [e["step"] for e in known], [e[judged_by] for e in known]
     axes.plot(*judged, ".-", color=SECOND, label="validation")
-    if losses:
-        axes.set_ylim(top=min(max(losses), 5.0))
+    if losses and min([*losses, *judged[1]]) < _HIGHEST_LOSS:
+        axes.set_ylim(top=min(max(losses), _HIGHEST_LOSS))
 
 
 def _accuracy(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> None:

@@ -1,0 +1,45 @@
+"""Callbacks of the trainer by themselves; `test_supervised.py` has them in whole runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+
+from tengen.runs.events import EventLog, read_events
+from tengen.training.callbacks import LossLog
+from tengen.training.trainer import Trainer
+
+
+def test_the_rate_leaves_out_validations_and_the_last_steps_are_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps of 2 s with 64 positions each, of which the data takes 0.5 s; a validation of 100 s after the third."""
+    clock = [0.0]
+    monkeypatch.setattr("tengen.training.callbacks.time.perf_counter", lambda: clock[0])
+    waits = [0]
+
+    def take_waited() -> float:
+        waited, waits[0] = 0.5 * waits[0], 0
+        return waited
+
+    fake = SimpleNamespace(losses={"policy": torch.tensor(3.0)}, learning_rate=0.1, seconds=0.0, step=0, done=0.0)
+    trainer = cast(Trainer[Any], fake)
+    with EventLog(tmp_path, 0, tensorboard=False) as events:
+        log = LossLog(events, cast(Any, SimpleNamespace(take_waited=take_waited)), 64, every=2)
+        log.on_start(trainer)
+        for step in range(1, 6):
+            clock[0] += 2
+            waits[0] += 1
+            fake.step, fake.done = step, step / 5
+            log.on_step(trainer)
+            if step in (2, 3):
+                clock[0] += 100
+                log.on_validation(trainer, {})
+        clock[0] += 50
+        log.on_end(trainer)
+    found = [(event["step"], event["rate"], event["waiting"]) for event in read_events(tmp_path, "train")]
+    assert found == [(2, 32.0, 0.25), (4, 32.0, 0.25), (5, 32.0, 0.25)]
