@@ -168,7 +168,11 @@ def test_a_report_with_settings_is_of_the_runs_with_them(path: Path, tmp_path: P
     run_study(folder, lambda command: 0, ["net-1"], say=lambda _: None)
     for settings, state in ((("--set", "training.steps=7"), "done"), ((), "not run: the folder holds another run")):
         assert study(path, "--report", *settings, "--out", tmp_path / "runs", "--page", tmp_path / state) == 0
-        assert f"| net-1 | {state}" in (tmp_path / state / "small-study.md").read_text()
+        page = (tmp_path / state / "small-study.md").read_text()
+        assert f"| net-1 | {state}" in page
+        words = shlex.join([*settings, "--out", str(tmp_path / "runs")])
+        assert f"tengen study {path} {words}" in page, "which runs it tells of"
+        assert ("## Conclusions" in page) == (not settings), "other runs have other ones"
 
 
 def test_a_report_takes_no_settings_of_a_run(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

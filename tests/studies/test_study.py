@@ -62,6 +62,28 @@ from tengen.training.losses import check_losses
             {"rows": [{"what": "of whom", "ours": {"figure": "score", "of": "duel"}}]},
             "row 'of whom': the figure score needs a player",
         ),
+        *(
+            ({"rows": [{"what": "w", "ours": figure}]}, f"row 'w': {message}")
+            for figure, message in (
+                ({"figure": "card", "key": "top1", "of": ["net-1", "net-2"]}, "the figure card is of one step"),
+                ({"figure": "card", "key": "top1", "of": "net-1", "minus": "net-2"}, "the figure card takes no minus"),
+                ({"figure": "training", "of": "net-1"}, "the figure training needs a key"),
+                ({"figure": "top1", "of": []}, "the figure top1 needs a step in of"),
+                ({"figure": "speedup", "of": "net-1"}, "the figure speedup needs a step in minus"),
+                ({"figure": "speedup", "of": "net-1", "minus": "net-2", "key": "topp1"}, ".*did you mean top1"),
+                ({"figure": "score", "of": "net-1", "player": "a"}, "step net-1 is no match"),
+                ({"figure": "top1", "of": "net-1", "form": "{:.3q}"}, "form '{:.3q}' writes no number"),
+                ({"figure": "top1", "of": "net-1", "form": "{x}"}, "form '{x}' writes no number"),
+            )
+        ),
+        (
+            {"plots": [{"title": "x", "of": {"a": ["net-1"]}, "over": ["steps"]}]},
+            "plots.0.over.0.*'samples' or 'hours'",
+        ),
+        (
+            {"plots": [{"title": title, "of": {"a": ["net-1"]}} for title in ("Top-1", "top 1")]},
+            "plot 'Top-1': another one has the same title",
+        ),
     ],
 )
 def test_a_step_that_does_not_exist_is_named(

@@ -63,7 +63,10 @@ def command(
 
     if not report:
         _run(folder, only or [], hours)
-    print(f"page: {write_study(folder, pages, share)}")
+    options = [word for setting in settings or () for word in ("--set", setting)]
+    for option, path in (("--out", out), ("--page", page)):
+        options += [] if path is None else [option, str(path)]
+    print(f"page: {write_study(folder, pages, share, options)}")
 
 
 def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:

@@ -70,10 +70,11 @@ class _Contents:
     states: dict[str, str]
 
 
-def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
+def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, options: Sequence[str] = ()) -> Path:
     """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page.
 
-    Figures of runs that are gone stay as NAME.json has them, where the commands of their steps are the same.
+    Figures of runs that are gone stay as NAME.json has them, where the commands of their steps are the same. `options`
+    are those of `tengen study`, but for the share, that the commands on the page need: other settings and folders.
     """
     study = folder.study
     out.mkdir(parents=True, exist_ok=True)
@@ -93,17 +94,17 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     )
     record = json.dumps(_record(folder, contents, scale), indent=1)
     write_text(kept.path, record + "\n", durable=False)
-    parts = _parts(folder, contents, scale)
+    parts = _parts(folder, contents, scale, shlex.join(["tengen", "study", study.source, *options]))
     return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
 
 
-def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
+def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: str) -> list[str]:
     """The paragraphs, tables and pictures of the page in Markdown, in their order; empty ones are left out."""
     study, reduced = folder.study, scale != 1
     done = sum(state.startswith(_DONE) for state in contents.states.values())
     short = not reduced and any(found and found.share != scale for _, found in contents.figures)
     rows = [
-        [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, scale)]
+        [row.what, row.published or "-", *_ours(command, row.ours, found, scale), _differs(row, found, scale)]
         for row, found in contents.figures
     ]
     return [
@@ -111,9 +112,9 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
         study.about.strip(),
         study.paper,
         _REDUCED.format(share=scale) if reduced else "",
-        f"```sh\n{_command(study)}{_scale_option(scale)}\n```",
+        f"```sh\n{command}{_scale_option(scale)}\n```",
         f"About {study.hours:g} hours on two cores. {done} of {len(study.steps)} steps are done. The same command goes "
-        f"on after an interruption; `{_command(study)} --quick` runs every step in a small part of its length.",
+        f"on after an interruption; `{command} --quick` runs every step in a small part of its length.",
         _SHORT if short else "",
         "## Results",
         _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
@@ -228,7 +229,7 @@ def _plots(
 
     Plots that were drawn of longer runs stay. One that shows nothing of the study as it is is removed.
     """
-    title = f"{next(iter(folders.values())).study.name}-{wanted.title.lower().replace(' ', '-')}"
+    title = f"{next(iter(folders.values())).study.name}-{wanted.file_name}"
     found = _longest(folders, partial(_lines, wanted=wanted))
     plots = []
     for over in wanted.over:
@@ -329,14 +330,14 @@ def _estimate(numbers: Mapping[str, Any]) -> Estimate:
     return Estimate((low if ends[0] is None else high) if mean is None else mean, low, high, 0)
 
 
-def _ours(study: Study, wanted: Figure | Documented, found: _Shown | None, scale: float) -> tuple[str, str]:
+def _ours(command: str, wanted: Figure | Documented, found: _Shown | None, scale: float) -> tuple[str, str]:
     """The cells of our figure, and of the command that measures it."""
     if isinstance(wanted, Documented):
         return wanted.text, f"`{wanted.command}`"
     share = found.share if found else scale
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
     cell = shown(wanted, found.estimate if found else None)
-    return cell, f"`{_command(study)}{_scale_option(share)} {steps}`"
+    return cell, f"`{command}{_scale_option(share)} {steps}`"
 
 
 def _differs(row: Row, found: _Shown | None, scale: float) -> str:
@@ -346,10 +347,6 @@ def _differs(row: Row, found: _Shown | None, scale: float) -> str:
     if found and found.share != scale:
         notes.insert(0, f"**{found.share:.3g} of the length**")
     return "; ".join(note for note in notes if note)
-
-
-def _command(study: Study) -> str:
-    return shlex.join(["tengen", "study", study.source])
 
 
 def _scale_option(scale: float) -> str:

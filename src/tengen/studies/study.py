@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, field_validator, model_validator
 
@@ -20,10 +21,10 @@ FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "iterations", "cycles")
 """Options and settings that a reduced run scales, beside the lengths of training runs. The time and the visits of a
 move are conditions of a match, not its length."""
-FIGURES = (
-    *("top1", "top5", "cross_entropy", "value_mse", "value_accuracy"),
-    *("training", "card", "score", "elo", "speedup", "output"),
-)
+HELD_OUT = ("top1", "top5", "cross_entropy", "value_mse", "value_accuracy")
+"""Figures of held-out positions: of several steps their mean, with `minus` the mean of paired differences."""
+_OF_ONE_STEP = ("card", "score", "elo", "output")
+FIGURES = (*HELD_OUT, "training", "speedup", *_OF_ONE_STEP)
 """The figures of a row: `tengen.studies.figures` finds them."""
 _SAMPLES = ("games", "training.validation_games")
 """What a figure is the mean of. A reduced run takes the root of its share, or the figure would say nothing."""
@@ -213,6 +214,26 @@ class Figure(Strict):
     def _listed(cls, steps: Any) -> Any:
         return [steps] if isinstance(steps, str) else steps
 
+    def problem(self) -> str:
+        """What no run of the steps could show; "" for a figure that can be."""
+        try:
+            self.form.format(0.5)
+        except (ValueError, LookupError) as error:
+            return f"form {self.form!r} writes no number, as {{:.3f}} does: {error}"
+        if self.figure in ("training", "card", "output") and not self.key:
+            return f"the figure {self.figure} needs a key"
+        if self.figure in ("score", "elo") and not self.player:
+            return f"the figure {self.figure} needs a player of the match"
+        if not self.of or (self.figure == "speedup" and not self.minus):
+            return f"the figure {self.figure} needs a step in {'minus' if self.of else 'of'}"
+        if self.figure in _OF_ONE_STEP and len(self.of) > 1:
+            return f"the figure {self.figure} is of one step, not of {' and '.join(self.of)}"
+        if self.figure == "speedup" and self.key and self.key not in HELD_OUT:
+            return f"the figure speedup: {unknown_name('key', self.key, HELD_OUT)}"
+        if self.minus and self.figure not in (*HELD_OUT, "speedup"):
+            return f"the figure {self.figure} takes no minus: a difference is of {', '.join(HELD_OUT)}"
+        return ""
+
 
 class Documented(Strict):
     """A figure that was measured before, with the command that measures it."""
@@ -236,10 +257,15 @@ class Curves(Strict):
     title: str = key(..., "its heading")
     figure: str = key("top1", "a figure of the validations in the log, such as `top1` or `value_mse`")
     of: dict[str, list[str]] = key(..., "a curve each: its label, and the steps whose mean it is")
-    over: list[str] = key(["samples", "hours"], "the axes, with a plot each: `samples`, `hours`")
+    over: list[Literal["samples", "hours"]] = key(["samples", "hours"], "the axes, with a plot each")
     published: dict[str, list[tuple[float, float]]] = key(
         {}, "points over samples: their label, and a list of [samples, value]"
     )
+
+    @property
+    def file_name(self) -> str:
+        """The title as a part of the names of the plots' files."""
+        return re.sub(r"\W+", "-", self.title.lower()).strip("-")
 
 
 class Study(Strict):
@@ -272,10 +298,15 @@ class Study(Strict):
         for row in self.rows:
             if isinstance(row.ours, Figure):
                 self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
-                if row.ours.figure in ("score", "elo") and not row.ours.player:
-                    raise RecipeError(f"row {row.what!r}: the figure {row.ours.figure} needs a player of the match")
+                problem = row.ours.problem()
+                if not problem and row.ours.player and self.steps[row.ours.of[0]].verb != "match":
+                    problem = f"step {row.ours.of[0]} is no match"
+                if problem:
+                    raise RecipeError(f"row {row.what!r}: {problem}")
         for plot in self.plots:
             self._check([step for steps in plot.of.values() for step in steps], f"plot {plot.title!r}")
+            if [other.file_name for other in self.plots].count(plot.file_name) > 1:
+                raise RecipeError(f"plot {plot.title!r}: another one has the same title or one too much like it")
         for name, step in self.steps.items():
             before = list(self.steps)[: list(self.steps).index(name)]
             for needed in inputs(step):
@@ -288,7 +319,7 @@ class Study(Strict):
         return self.model_copy(update={"steps": {name: step.scaled(scale) for name, step in self.steps.items()}})
 
     def with_settings(self, settings: Sequence[str], steps: Collection[str] = ()) -> Study:
-        """The same study with further settings of its training runs.
+        """The same study with further settings of its training runs; the conclusions are those of the runs without.
 
         Raises RecipeError for one that a run of `steps`, or of all unless any are given, does not take.
         """
@@ -300,7 +331,8 @@ class Study(Strict):
                 step.load(settings)
         given = dict(setting.partition("=")[::2] for setting in settings)
         changed = {name: step.model_copy(update={"set": {**step.set, **given}}) for name, step in training.items()}
-        return self.model_copy(update={"steps": {**self.steps, **changed}})
+        conclusions = [] if settings else self.conclusions
+        return self.model_copy(update={"steps": {**self.steps, **changed}, "conclusions": conclusions})
 
     def commands(self, steps: Iterable[str]) -> dict[str, str]:
         """The commands of these steps and of those whose networks they use, with `${STEP}` for a network."""
