@@ -36,8 +36,8 @@ def choose_move(
     """The point to play, from the legal moves in the search's order of preference; pass included.
 
     Fills an own eye only if nothing else is left. `count` is called only where a pass is possible, and `pass_winrate`,
-    the winrate of a pass by search, only before a pass that lets the opponent move. With `cleanup`
-    dead stones are captured before passing.
+    the winrate of a pass by search as if the opponent moved next, only where the count advises one. With `cleanup` dead
+    stones are captured before passing.
     """
     pass_ = game.size * game.size
     if len(game.moves) >= LONGEST * pass_:
