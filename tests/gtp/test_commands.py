@@ -285,6 +285,19 @@ def test_a_setting_changes_the_search() -> None:
     assert ask(session, "kata-get-param komi").startswith("? unknown search setting 'komi'")
 
 
+@pytest.mark.parametrize(
+    ("setting", "way"),
+    [
+        ("rules chinese", "the command kata-set-rules changes it"),
+        ("komi 5", "the command komi changes it"),
+        ("nnMaxBatchSize 8", "it is read when the program starts"),
+    ],
+)
+def test_what_katago_reads_from_its_configuration_is_no_search_setting(setting: str, way: str) -> None:
+    name = setting.split()[0]
+    assert ask(session_of(), f"kata-set-param {setting}") == f"? {name} is no search setting: {way}"
+
+
 @pytest.mark.parametrize("name", ["numSearchThreads", "lagBuffer", "cudaDeviceToUse"])
 def test_a_name_that_is_accepted_without_effect_is_not_unknown(name: str) -> None:
     session = session_of()

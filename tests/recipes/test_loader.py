@@ -320,3 +320,13 @@ def test_every_key_of_a_recipe_is_described(kind: str) -> None:
         for name, field in model.model_fields.items():
             inner = [part for part in (field.annotation, *get_args(field.annotation)) if isinstance(part, type)]
             assert field.description or any(issubclass(part, BaseModel) for part in inner), f"{model.__name__}.{name}"
+
+
+def test_a_recipe_like_another_with_other_games_does_not_describe_those_of_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("like: tygem-b8c64\ntraining: {steps: 7}\n")
+    assert "TYGEM" in load_recipe(str(path)).card.data
+    path.write_text("like: tygem-b8c64\ndata: {store: stores/mine}\n")
+    assert load_recipe(str(path)).card.data == ""
+    path.write_text("like: tygem-b8c64\ndata: {store: stores/mine}\ncard: {data: mine}\n")
+    assert load_recipe(str(path)).card.data == "mine"

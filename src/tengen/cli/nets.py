@@ -72,7 +72,11 @@ def command(
     rules: Annotated[str, typer.Option(help="With --raw: the rule set; that of the record unless given.")] = "",
     komi: Annotated[
         float | None,
-        typer.Option(help="With --raw: the komi; that of the record, or the usual one of the rules, unless given."),
+        typer.Option(
+            min=-400,
+            max=400,
+            help="With --raw: the komi; that of the record, or the usual one of the rules, unless given.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

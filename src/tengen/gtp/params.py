@@ -22,6 +22,7 @@ WEAKENING = ("mean_loss", "policy_floor")
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
 _WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
+_COMMANDS = {"komi": "komi", "rules": "kata-set-rules", "friendlyPassOk": "kata-set-rule"}
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:
@@ -86,9 +87,13 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     """Change settings under both kinds of names; all values are checked before the first is changed."""
     engine, own = session.engine, {*SearchParams.model_fields, *WEAKENING}
     changes = read_katago_params({name: value for name, value in settings.items() if name not in own})
-    unknown = (*changes.unknown, *(set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT)))
-    if unknown:
-        raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
+    if changes.unknown:
+        raise GtpError(unknown_name("search setting", min(changes.unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
+    if of_the_start := set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT):
+        name = min(of_the_start)
+        command = _COMMANDS.get(name)
+        way = f"the command {command} changes it" if command else "it is read when the program starts"
+        raise GtpError(f"{name} is no search setting: {way}")
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_beside(changes.new_params(engine.asked_params), ours, engine.advice_on(session.game.size))
     engine.params_on(session.game.size, params)  # raises where they contradict what the network advises

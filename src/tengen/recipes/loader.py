@@ -177,6 +177,8 @@ def read_recipe(path: Path, likes: Sequence[Path] = ()) -> dict[str, Any]:
     data = _read(path)
     if "like" in data:
         other = read_recipe(_find_like(str(data.pop("like")), path), likes)
+        if isinstance(data.get("data"), dict) and "store" in data["data"] and isinstance(other.get("card"), dict):
+            other["card"].pop("data", None)  # it describes other games
         data = changed(other, data)
     return data
 
