@@ -218,6 +218,17 @@ def test_settings_without_effect_on_the_figures_cost_no_line_of_the_answer(caplo
     ]
 
 
+def test_an_advantage_is_a_warning_where_the_network_does_not_read_it() -> None:
+    with Talk() as talk:
+        for advantage, count in ((2, 1), (0, 0)):
+            *warnings, _ = talk.ask(overrideSettings={"playoutDoublingAdvantage": advantage})
+            assert [w["field"] for w in warnings] == ["overrideSettings"] * count
+        assert (
+            "no effect of playoutDoublingAdvantage"
+            in talk.ask(overrideSettings={"playoutDoublingAdvantage": 1})[0]["warning"]
+        )
+
+
 def test_settings_of_a_query_without_effect_that_would_change_its_figures_are_a_warning() -> None:
     with Talk() as talk:
         for _ in range(2):

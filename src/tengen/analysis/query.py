@@ -11,6 +11,7 @@ from typing import Any
 
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
 from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
+from tengen.data.planes import plane_set
 from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import from_stones, resumed
 from tengen.engine.search import MoveRestriction
@@ -149,13 +150,16 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
 
 
 def _unknown_to(network: BatchEvaluator, fields: Fields, size: int, rules: Rules) -> Iterator[Warned]:
-    """Warnings of what a network does not know: rules, the board, the ownership."""
+    """Warnings of what a network does not know: rules, the board, the ownership, an advantage of one side."""
     if strange := _not_learnt(rules, network.katago_format):
         yield "rules", f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
     if text := not_learnt_warning(network.name, network.board_sizes, [size]):
         yield "boardXSize", text
     if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
         yield asked[0], f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
+    told = fields.get("overrideSettings", {}).get("playoutDoublingAdvantage")
+    if told and "playout_advantage" not in plane_set(network.plane_set).scalars:
+        yield "overrideSettings", f"{network.name} does not read an advantage: no effect of playoutDoublingAdvantage"
 
 
 # --- The game
