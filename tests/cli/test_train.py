@@ -69,6 +69,25 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
         assert main(wrong) == 2 and message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("training.optimizer.name=adamm", "did you mean adam"),
+        ("training.losses.reply=1", "reply"),
+        ("data.validation_store=stores/nope", "stores/nope"),
+        ("data.teacher.network=nope", "nope"),
+    ],
+)
+def test_settings_are_checked_before_the_games_are_imported(
+    setting: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason="training needs the extra [train]")
+    (tmp_path / "one.sgf").write_text("(;SZ[9];B[ee])")
+    run = tmp_path / "run"
+    assert main(["train", "tiny", str(tmp_path / "one.sgf"), "--out", str(run), "--set", setting]) == 2
+    assert message in capsys.readouterr().err and not run.exists()
+
+
 def test_games_of_which_none_is_kept_leave_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason="training needs the extra [train]")
     (tmp_path / "short.sgf").write_text("(;SZ[9];B[aa])")

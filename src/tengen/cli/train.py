@@ -85,8 +85,23 @@ def command(
 
         run = with_network(run, RunFolder(folder, kind))
     config = network_fields(run.network)
+    if games:
+        _check_without_games(run)
     _import(games, players, folder / _GAMES, quiet)
     _train_network(run, config, folder, cluster, quiet)
+
+
+def _check_without_games(run: RunConfig) -> None:
+    """Check what needs no games, before an import that may take minutes."""
+    from tengen.data.store import Store
+    from tengen.evaluators.installed_networks import find_network
+    from tengen.training.supervised import check_settings
+
+    check_settings(run)
+    if run.data.validation_store is not None:
+        Store.open(Path(run.data.validation_store))
+    if (teacher := run.data.teacher) is not None and teacher.network is not None:
+        find_network(teacher.network)
 
 
 def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str, quiet: bool) -> None:

@@ -70,6 +70,17 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
     return build(parse_config(network), len(inputs.planes), len(inputs.scalars))
 
 
+def check_settings(run: RunConfig) -> None:
+    """Check what a recipe says besides its games and its start: losses, devices, callbacks, optimizer.
+
+    Raises RecipeError.
+    """
+    check_losses(parse_config(run.network), run.training.losses)
+    check_devices(run.training)
+    make_callbacks(run.training.callbacks)
+    make_optimizer(nn.Conv2d(1, 1, 1), run.training.optimizer)  # any network shows whether the options are known
+
+
 def _check_turned(run: RunConfig) -> None:
     """Raise RecipeError for targets whose symmetry a buffer of labels does not know."""
     unknown = [name for name in needed_targets(run.training.losses)[1] if name not in MOVE_TARGETS]
@@ -138,10 +149,8 @@ def train(
     folder.check_kind()
     origin = origin_of(run, folder, local)
     run = with_network(run, folder)
-    network = parse_config(run.network)
-    check_losses(network, run.training.losses)
-    check_devices(run.training)
-    further = make_callbacks(run.training.callbacks)
+    check_settings(run)
+    network, further = parse_config(run.network), make_callbacks(run.training.callbacks)
     # ... the games to train on and those that validate ...
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
     check_metric(run.training.schedule, _figures(network, samplers.validation))
@@ -152,7 +161,6 @@ def train(
     # ... and the network, with the weights of the start in a new run.
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
-    make_optimizer(module, run.training.optimizer)
     begun = None
     if run.start is not None and not checkpoints(folder.checkpoints):
         begun = start_from(module, str(local.get(run.start, run.start)))
