@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import threading
@@ -26,6 +27,7 @@ from tengen.runs.events import read_events
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training import linear
+from tengen.training.card import learnt_games
 from tengen.training.config import LinearRun
 from tengen.training.linear import judge_playout, train_linear
 
@@ -74,6 +76,16 @@ def test_a_run_ends_with_a_file_and_a_log(run: LinearRun, unbroken: Path) -> Non
     ]
     assert np.count_nonzero(read_playout(unbroken)) > 1000
     assert _native.run_playouts(_native.Game(9, "chinese", 7.5), 1, 1, f"linear:{unbroken}") > 40
+
+
+def test_the_card_knows_the_games_that_a_short_run_saw(run: LinearRun, tmp_path: Path) -> None:
+    seen = {}
+    for games in (5, 70):
+        short = run.model_copy(update={"training": run.training.model_copy(update={"games": games})})
+        card = read_playout_card(train_linear(short, tmp_path / str(games), show_progress=False))
+        (learnt,) = learnt_games(card.provenance)
+        seen[games] = len(base64.b64decode(learnt["sample"])) // 8
+    assert seen[5] == 5 < seen[70] < 70
 
 
 def test_a_stopped_run_ends_as_the_unbroken_one(

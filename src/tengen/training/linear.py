@@ -141,7 +141,8 @@ class _Games:
 
     def learnt(self, run: LinearRun) -> dict[str, Any]:
         fraction = None if run.data.validation_store else run.data.validation_fraction
-        return games_learnt(self.store, self._rows, fraction)
+        seen = _order(len(self._rows), self._seed, 0)[: run.training.games]  # all in a run of an epoch or more
+        return games_learnt(self.store, np.sort(self._rows[seen]), fraction)
 
     def __getitem__(self, place: int) -> tuple[int, Words, Words, Words, int]:
         """A game as `recorded`, and whose moves are learned (`Shard.player`)."""
