@@ -16,10 +16,11 @@ from tengen.disk import write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators import BatchEvaluator, openvino
 from tengen.evaluators import quantize as quantization
+from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.installed_networks import EMBEDDED, find_network
 from tengen.evaluators.network_file import INT8_OF, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.quantize import drawn_positions, quantize
+from tengen.evaluators.quantize import Cost, drawn_positions, quantize
 from tengen.game import Game
 
 
@@ -118,6 +119,28 @@ def test_a_quantised_network_keeps_its_moves(tmp_path: Path, monkeypatch: pytest
     assert cost.positions == 32 and 0 < cost.policy_kl < 0.02
     assert cost.fine or not openvino.multiplies_int8()  # else sums of products overflow
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
+
+
+@pytest.mark.slow
+def test_a_network_for_many_boards_is_judged_on_each_of_the_usual_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the small ones the same network may lose more."""
+    copy, cost_on = tmp_path / "copy.onnx", quantization._cost_on
+    costs: dict[int, Cost] = {}
+    shutil.copy(find_network("tygem-b8c64"), copy)
+    card = read_card(copy).model_copy(update={"board_sizes": [5, 9, 13]})
+    monkeypatch.setattr(quantization, "read_card", lambda path: card)
+
+    def judged(plain: OpenVinoEvaluator, int8: OpenVinoEvaluator, rows: InputBatch) -> Cost:
+        cost = costs[rows.planes.shape[-1]] = cost_on(plain, int8, rows)
+        return cost
+
+    monkeypatch.setattr(quantization, "_cost_on", judged)
+    _, cost = quantize(copy, count=48)
+    assert list(costs) == [9, 13] and cost.positions == 24
+    assert cost.winrate_error == max(each.winrate_error for each in costs.values())
+    assert cost.speed == costs[13].speed
 
 
 def test_a_network_without_convolutions_is_refused(network: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ _SIZE_PLIES = {19: 200, 13: 100, 9: 40}
 
 @dataclass(frozen=True)
 class Cost:
-    """What int8 changes against f32 on positions that it was not calibrated on.
+    """What int8 changes against f32 on positions that it was not calibrated on; of several board sizes the worst.
 
     `top1_loss` is how much less probable int8's best move is than that of f32, by the policy in f32: of a calibrated
     policy, the top-1 accuracy that int8 costs. `same_move` is the share of positions with the same best move,
@@ -78,9 +78,9 @@ def quantize(
     heads cost most of the accuracy and gain no speed (docs/log.md, 2026-11-24). Half of `positions` (drawn from the
     network's own games unless given) calibrate, the other half judge. Where the cost is above the limits, the first
     convolution stays in f32 too, which of all layers costs most; where it still is, the card says so and `auto` does
-    not take the file. The games are on the largest board of the card, 19x19 at most. Raises MissingExtra without NNCF
-    and ONNX Runtime, NetworkError for a network without convolutions in its trunk and for a folder that cannot be
-    written.
+    not take the file. The games are on those of 9x9, 13x13 and 19x19 that the card has, else on its largest board.
+    Raises MissingExtra without NNCF and ONNX Runtime, NetworkError for a network without convolutions in its trunk and
+    for a folder that cannot be written.
     """
     # With this module NNCF and OpenVINO's converter, which it imports, send statistics of use to their makers.
     sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
@@ -100,9 +100,12 @@ def quantize(
     if len(convolutions) < 2:
         raise NetworkError(f"{path} has no convolutions in its trunk, and only those become int8")
     plain = OpenVinoEvaluator(path, precision="f32", native=False, remember=False)
-    games = list(positions or drawn_positions(plain, min(19, max(card.board_sizes)), count))
-    calibrating, judging = (plain.encoded(half) for half in (games[::2], games[1::2]))
-    data = nncf.Dataset([_feeds(calibrating[i : i + 1]) for i in range(len(calibrating))])
+    sizes = [size for size in _SIZE_PLIES if size in card.board_sizes] or [min(19, max(card.board_sizes))]
+    games = list(positions or (game for size in sizes for game in drawn_positions(plain, size, count // len(sizes))))
+    by_size = [[game for game in games if game.size == size] for size in sorted({game.size for game in games})]
+    calibrating = [plain.encoded([game]) for of_size in by_size for game in of_size[::2]]
+    judging = [plain.encoded(of_size[1::2]) for of_size in by_size if len(of_size) > 1]
+    data = nncf.Dataset([_feeds(row) for row in calibrating])
     for kept in ([], convolutions[:1]):
         made = nncf.quantize(
             model,
@@ -172,8 +175,21 @@ def _write(model: onnx.ModelProto, card: Card, target: Path, cost: Cost | None =
         onnx.save(model, temporary)
 
 
-def _cost(plain: OpenVinoEvaluator, target: Path, judging: InputBatch) -> Cost:
+def _cost(plain: OpenVinoEvaluator, target: Path, judging: Sequence[InputBatch]) -> Cost:
+    """The cost on positions of each board size, the smallest first: the worst one, and the speed on the largest."""
     int8 = OpenVinoEvaluator(target, precision="f32", native=False, remember=False)
+    costs = [_cost_on(plain, int8, rows) for rows in judging]
+    return Cost(
+        positions=sum(cost.positions for cost in costs),
+        top1_loss=max(cost.top1_loss for cost in costs),
+        same_move=min(cost.same_move for cost in costs),
+        policy_kl=max(cost.policy_kl for cost in costs),
+        winrate_error=max(cost.winrate_error for cost in costs),
+        speed=costs[-1].speed,
+    )
+
+
+def _cost_on(plain: OpenVinoEvaluator, int8: OpenVinoEvaluator, judging: InputBatch) -> Cost:
     one, other = plain.infer(judging), int8.infer(judging)
     p, q = (np.maximum(found.policy.astype(float), 1e-12) for found in (one, other))
     rows = np.arange(len(judging))
