@@ -34,7 +34,10 @@ COLUMNS: dict[str, Callable[[PredictionResults], Numbers]] = {
     ),
 }
 """Figures of held-out positions. `value_mse` is in the 0 to 1 scale of the papers, a quarter of that of -1 to 1."""
-SHARES = ("top1", "top5", "value_accuracy", "score")
+SHARES = (
+    *("top1", "top5", "value_accuracy", "score"),
+    *(f"move{later}_{name}" for later in range(2, 10) for name in ("top1", "top5")),
+)
 """Figures that are shares, shown in percent."""
 
 
