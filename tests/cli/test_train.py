@@ -76,6 +76,8 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
         ("training.losses.reply=1", "reply"),
         ("data.validation_store=stores/nope", "stores/nope"),
         ("data.teacher.network=nope", "nope"),
+        ("start=nope", "nope"),
+        ("training.devices=128", "processor cores"),
     ],
 )
 def test_settings_are_checked_before_the_games_are_imported(

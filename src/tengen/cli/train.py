@@ -77,6 +77,8 @@ def command(
         data = run.data.model_copy(update={"store": str(folder / _GAMES)})
         run = run.model_copy(update={"data": data, "recipe": shlex.join(words)})
     if isinstance(run, LinearRun):
+        if games and run.data.validation_store is not None:
+            _open(run.data.validation_store)
         _import(games, players, folder / _GAMES, quiet)
         _train_linear(run, folder, quiet)
         return
@@ -86,20 +88,31 @@ def command(
         run = with_network(run, RunFolder(folder, kind))
     config = network_fields(run.network)
     if games:
-        _check_without_games(run)
+        _check_without_games(run, bool(cluster))
     _import(games, players, folder / _GAMES, quiet)
     _train_network(run, config, folder, cluster, quiet)
 
 
-def _check_without_games(run: RunConfig) -> None:
-    """Check what needs no games, before an import that may take minutes."""
+def _open(store: str) -> None:
+    """Raise StoreError for a store that is not there."""
     from tengen.data.store import Store
+
+    Store.open(Path(store))
+
+
+def _check_without_games(run: RunConfig, elsewhere: bool) -> None:
+    """Check what needs no games, before an import that may take minutes; the devices unless they are `elsewhere`."""
     from tengen.evaluators.installed_networks import find_network
+    from tengen.training.fabric import check_devices
+    from tengen.training.start import origin_of
     from tengen.training.supervised import check_settings
 
     check_settings(run)
+    if not elsewhere:
+        check_devices(run.training)
+    origin_of(run)
     if run.data.validation_store is not None:
-        Store.open(Path(run.data.validation_store))
+        _open(run.data.validation_store)
     if (teacher := run.data.teacher) is not None and teacher.network is not None:
         find_network(teacher.network)
 

@@ -71,13 +71,8 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
 
 
 def check_settings(run: RunConfig) -> None:
-    """Check what a recipe says besides its games and its start: losses, devices, callbacks, optimizer.
-
-    Raises RecipeError.
-    """
+    """Raise RecipeError for losses that the network of a recipe has no heads for, and for an optimizer that is none."""
     check_losses(parse_config(run.network), run.training.losses)
-    check_devices(run.training)
-    make_callbacks(run.training.callbacks)
     make_optimizer(nn.Conv2d(1, 1, 1), run.training.optimizer)  # any network shows whether the options are known
 
 
@@ -149,8 +144,10 @@ def train(
     folder.check_kind()
     origin = origin_of(run, folder, local)
     run = with_network(run, folder)
+    network = parse_config(run.network)
     check_settings(run)
-    network, further = parse_config(run.network), make_callbacks(run.training.callbacks)
+    check_devices(run.training)
+    further = make_callbacks(run.training.callbacks)
     # ... the games to train on and those that validate ...
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
     check_metric(run.training.schedule, _figures(network, samplers.validation))
