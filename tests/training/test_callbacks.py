@@ -39,7 +39,6 @@ def test_the_rate_leaves_out_validations_and_the_last_steps_are_logged(
             if step in (2, 3):
                 clock[0] += 100
                 log.on_validation(trainer, {})
-        clock[0] += 50
         log.on_end(trainer)
     found = [(event["step"], event["rate"], event["waiting"]) for event in read_events(tmp_path, "train")]
     assert found == [(2, 32.0, 0.25), (4, 32.0, 0.25), (5, 32.0, 0.25)]

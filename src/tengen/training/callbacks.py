@@ -84,9 +84,9 @@ class LossLog(LossMeans):
 
     def on_step(self, trainer: Trainer[Any]) -> None:
         super().on_step(trainer)
-        self._stepped = time.perf_counter()
         if trainer.step % self._every == 0:
             self._write(trainer)
+        self._stepped = time.perf_counter()
 
     def on_validation(self, trainer: Trainer[Any], figures: Mapping[str, float]) -> None:
         self._leave_out()
@@ -105,8 +105,9 @@ class LossLog(LossMeans):
         self._stepped = now
 
     def _write(self, trainer: Trainer[Any]) -> None:
-        steps, self.means = self.steps, self.take()
-        elapsed = self._stepped - self._since
+        steps, self.means = self.steps, self.take()  # which waits for the device
+        now = time.perf_counter()
+        elapsed, self._since = now - self._since, now
         self.rate = steps * self._batch_size / elapsed
         values = {
             **self.means,
@@ -117,7 +118,6 @@ class LossLog(LossMeans):
             "hours": round(trainer.seconds / 3600, 4),
         }
         self._events.write("train", trainer.step, values)
-        self._since = self._stepped
 
 
 class Validation(Callback):

@@ -105,8 +105,8 @@ def _losses(
     known = [e for e in validation if judged_by in e]
     judged = [e["step"] for e in known], [e[judged_by] for e in known]
     axes.plot(*judged, ".-", color=SECOND, label="validation")
-    if losses and min([*losses, *judged[1]]) < _HIGHEST_LOSS:
-        axes.set_ylim(top=min(max(losses), _HIGHEST_LOSS))
+    if max([*losses, *judged[1]], default=0.0) > _HIGHEST_LOSS > min([*losses, *judged[1]]):
+        axes.set_ylim(top=_HIGHEST_LOSS)
 
 
 def _accuracy(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> None:
