@@ -322,8 +322,11 @@ class Engine:
             for c in result.candidates:  # the network's own probabilities, which the search may have flattened
                 policy[c.point] = c.prior**self.params.policy_temperature
             return weaker_move(game, policy, style, self.evaluator, self._random)
-        temperature = style.temperature_at(game.move_number, game.size)
-        drawn = self._search.choose(temperature or None) if temperature or self.params.diversity else None
+        drawn = None
+        if temperature := style.temperature_at(game.move_number, game.size):
+            drawn = self._search.choose(temperature)
+        elif self.params.diversity and not self.params.temperature:  # that of the search is for self-play
+            drawn = self._search.choose()
         return result.move if drawn is None else drawn
 
     def _pass_winrate(self, seconds: float | None = None, is_stopped: Callable[[], bool] = lambda: False) -> float:

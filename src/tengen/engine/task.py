@@ -211,6 +211,8 @@ class SearchTask:
             return max(left, 1)
         if self._budget.early_stop and left > 0 and self._may_end_early():
             moves = self.search.stats()
+            if len(moves.point) == 1 and playouts:
+                return 0
             most, second = [*moves.visits[:2].tolist(), 0, 0][:2]
             clear = most > 0 and self.search.choose(0) == moves.point[0]
             if clear and self._budget.decided(most - second, left, playouts, elapsed):
