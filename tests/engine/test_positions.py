@@ -139,6 +139,8 @@ def test_restrictions_leave_the_symmetries_that_keep_each_of_them() -> None:
     kept = [s for s in range(1, 8) if _fixed(0, s) and _fixed(4, s)]
     assert root_symmetries(game, [*(100 * [center]), *corners]) == kept
     opposite = root_symmetries(game, [MoveRestriction(BLACK, [0, 24], 1)])
+    stones = Game.from_diagram(". X . X .\n. . . . .\n. . . . .\n. . . . .\n. . . . .")
+    assert root_symmetries(stones, [MoveRestriction(stones.to_play, [1], 1)]) == [2], "a stone forbids both by itself"
     assert 3 in opposite and root_symmetries(game, [MoveRestriction(BLACK, [p], 1) for p in (0, 24)]) == opposite
     assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 1)]) == list(range(1, 8)), "the opponent's moves"
     assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 2)]) == [s for s in range(1, 8) if _fixed(0, s)]
