@@ -282,7 +282,7 @@ def test_a_setting_changes_the_search() -> None:
     ask(session, "kata-set-param c_puct 0.7")
     ask(session, "kata-set-param prune_eyes false")
     assert session.engine.params == SearchParams(c_puct=0.7, prune_eyes=False)
-    assert ask(session, "kata-get-param komi").startswith("? unknown search setting 'komi'")
+    assert ask(session, "kata-get-param komi") == "? komi is no search setting: the command komi changes it"
 
 
 @pytest.mark.parametrize(
@@ -290,6 +290,7 @@ def test_a_setting_changes_the_search() -> None:
     [
         ("rules chinese", "the command kata-set-rules changes it"),
         ("komi 5", "the command komi changes it"),
+        ("koRule SIMPLE", "the command kata-set-rule changes it"),
         ("nnMaxBatchSize 8", "it is read when the program starts"),
     ],
 )

@@ -22,7 +22,11 @@ WEAKENING = ("mean_loss", "policy_floor")
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
 _WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
-_COMMANDS = {"komi": "komi", "rules": "kata-set-rules", "friendlyPassOk": "kata-set-rule"}
+_RULES = (
+    *("friendlyPassOk", "koRule", "scoringRule", "taxRule", "multiStoneSuicideLegal", "hasButton"),
+    "whiteHandicapBonus",
+)
+_COMMANDS = {"komi": "komi", "rules": "kata-set-rules", **dict.fromkeys(_RULES, "kata-set-rule")}
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:
@@ -37,6 +41,8 @@ def get_param(session: GtpSession, args: Arguments) -> str:
     name, values = args.text(0), _values(session)
     if name not in values and (name in _WITHOUT_EFFECT or is_ignored(name)):
         raise GtpError(f"KataGo's {name} has no effect in Tengen, and no value")
+    if name in _COMMANDS:
+        raise GtpError(_no_setting(name))
     if name not in values:
         raise GtpError(unknown_name("search setting", name, values, "kata-list-params"))
     return _text(values[name])
@@ -90,10 +96,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     if changes.unknown:
         raise GtpError(unknown_name("search setting", min(changes.unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
     if of_the_start := set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT):
-        name = min(of_the_start)
-        command = _COMMANDS.get(name)
-        way = f"the command {command} changes it" if command else "it is read when the program starts"
-        raise GtpError(f"{name} is no search setting: {way}")
+        raise GtpError(_no_setting(min(of_the_start)))
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_beside(changes.new_params(engine.asked_params), ours, engine.advice_on(session.game.size))
     engine.params_on(session.game.size, params)  # raises where they contradict what the network advises
@@ -108,6 +111,13 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     engine.style = style
     session.options = replace(session.options, limits=limits)
     session.front.update({name: value for name, value in changes.front.items() if name in session.front})
+
+
+def _no_setting(name: str) -> str:
+    """Why KataGo's parameter cannot be asked for or changed as a setting of the search."""
+    command = _COMMANDS.get(name)
+    way = f"the command {command} changes it" if command else "it is read when the program starts"
+    return f"{name} is no search setting: {way}"
 
 
 def _weakened(style: Style, settings: Mapping[str, object]) -> Style:
