@@ -73,7 +73,10 @@ from tengen.training.losses import check_losses
                 ({"figure": "speedup", "of": "net-1", "minus": "net-2", "key": "topp1"}, ".*did you mean top1"),
                 ({"figure": "score", "of": "net-1", "player": "a"}, "step net-1 is no match"),
                 ({"figure": "top1", "of": "net-1", "form": "{:.3q}"}, "form '{:.3q}' writes no number"),
-                ({"figure": "top1", "of": "net-1", "form": "{x}"}, "form '{x}' writes no number"),
+                *(
+                    ({"figure": "top1", "of": "net-1", "form": form}, f"form '{form}' writes no number")
+                    for form in ("{x}", ".3f", "{.x}")
+                ),
             )
         ),
         (

@@ -216,10 +216,8 @@ class Figure(Strict):
 
     def problem(self) -> str:
         """What no run of the steps could show; "" for a figure that can be."""
-        try:
-            self.form.format(0.5)
-        except (ValueError, LookupError) as error:
-            return f"form {self.form!r} writes no number, as {{:.3f}} does: {error}"
+        if self.form and not _writes_numbers(self.form):
+            return f"form {self.form!r} writes no number, as {{:.3f}} does"
         if self.figure in ("training", "card", "output") and not self.key:
             return f"the figure {self.figure} needs a key"
         if self.figure in ("score", "elo") and not self.player:
@@ -233,6 +231,13 @@ class Figure(Strict):
         if self.minus and self.figure not in (*HELD_OUT, "speedup"):
             return f"the figure {self.figure} takes no minus: a difference is of {', '.join(HELD_OUT)}"
         return ""
+
+
+def _writes_numbers(form: str) -> bool:
+    try:
+        return form.format(0.5) != form.format(-70.25)
+    except (ValueError, LookupError, AttributeError, TypeError):
+        return False
 
 
 class Documented(Strict):
