@@ -220,7 +220,7 @@ def test_settings_without_effect_on_the_figures_cost_no_line_of_the_answer(caplo
 
 def test_an_advantage_is_a_warning_where_the_network_does_not_read_it() -> None:
     with Talk() as talk:
-        for advantage, count in ((2, 1), (0, 0)):
+        for advantage, count in ((2, 1), (0, 0), ("0", 0)):
             *warnings, _ = talk.ask(overrideSettings={"playoutDoublingAdvantage": advantage})
             assert [w["field"] for w in warnings] == ["overrideSettings"] * count
         assert (

@@ -124,6 +124,14 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     except NetworkError as error:
         raise QueryError("boardXSize", str(error)) from error
     warnings += _unknown_to(network, fields, size, game.rules)
+    told = "playoutDoublingAdvantage" in fields.get("overrideSettings", ())
+    if (
+        told
+        and settings.params.playout_doubling_advantage
+        and "playout_advantage" not in plane_set(network.plane_set).scalars
+    ):
+        text = f"{network.name} does not read an advantage: no effect of playoutDoublingAdvantage"
+        warnings.append(("overrideSettings", text))
     if settings.warn_unused:
         text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
         warnings += [(name, text) for name in fields if name not in FIELDS]
@@ -150,16 +158,13 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
 
 
 def _unknown_to(network: BatchEvaluator, fields: Fields, size: int, rules: Rules) -> Iterator[Warned]:
-    """Warnings of what a network does not know: rules, the board, the ownership, an advantage of one side."""
+    """Warnings of what a network does not know: rules, the board, the ownership."""
     if strange := _not_learnt(rules, network.katago_format):
         yield "rules", f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
     if text := not_learnt_warning(network.name, network.board_sizes, [size]):
         yield "boardXSize", text
     if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
         yield asked[0], f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
-    told = fields.get("overrideSettings", {}).get("playoutDoublingAdvantage")
-    if told and "playout_advantage" not in plane_set(network.plane_set).scalars:
-        yield "overrideSettings", f"{network.name} does not read an advantage: no effect of playoutDoublingAdvantage"
 
 
 # --- The game
