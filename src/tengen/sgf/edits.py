@@ -52,6 +52,7 @@ class EditHistory:
         that raises is undone.
         """
         before, charset = [(node, _NodeState.of(node)) for node in nodes], self._tree.charset
+        turn = self._tree.first_to_play()
         try:
             yield
         except BaseException:
@@ -59,7 +60,7 @@ class EditHistory:
             self._tree.read_rules()
             raise
         states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
-        self._follow(states)
+        self._follow(states, turn)
         if not states or charset != self._tree.charset:
             return
         last = self._done[-1] if self._done else None
@@ -99,17 +100,21 @@ class EditHistory:
             return None
         edit = source.pop()
         target.append(edit)
+        turn = self._tree.first_to_play()
         self._apply(edit.states, back)
-        self._follow(edit.states)
+        self._follow(edit.states, turn)
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
         added = [child for old, new in changes for child in new.children if child not in old.children]
         shown = edit.shown if edit.shown in self._tree else edit.states[0][0]
         return added[0] if added else shown
 
-    def _follow(self, states: list[tuple[GameNode, _NodeState, _NodeState]]) -> None:
+    def _follow(self, states: list[tuple[GameNode, _NodeState, _NodeState]], turn: int) -> None:
+        """Drop what these changes made wrong; `turn` was that of the root before them."""
         for node, before, after in states:
             names = {*before.properties, *after.properties}
             changed = {name for name in names if before.properties.get(name) != after.properties.get(name)}
+            if node is self._tree.root and self._tree.first_to_play() == turn:
+                changed.discard("PL")  # which says what the main line said
             if changed.intersection(_POSITION):
                 self._tree.position_changed(node)
             if node is self._tree.root and changed.intersection(_RULES):
