@@ -45,7 +45,7 @@ std::vector<int> root_symmetries(const Game& game, const std::vector<Restriction
     const std::vector<MoveRestriction> restrictions = to_restrictions(game.board(), from);
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
-    return kept_symmetries(game, permitted_moves(game, restrictions) & allowed_moves(moves, {}), restrictions);
+    return kept_symmetries(game, permitted_moves(game, restrictions) & named_moves(moves, {}), restrictions);
 }
 
 void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid,

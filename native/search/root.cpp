@@ -76,7 +76,7 @@ void sort_untried(Node& root, std::vector<float>& priors, Amaf* amaf) {
 
 }  // namespace
 
-MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid) {
+MoveSet named_moves(std::span<const Point> allow, std::span<const Point> avoid) {
     MoveSet allowed;
     if (allow.empty()) allowed.set();
     for (const Point p : allow) allowed.set(p);

@@ -106,8 +106,8 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     // The moves that may be played at the root.
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
-    const MoveSet named = allowed_moves(allow, avoid) & permitted_moves(game, restrictions);
-    MoveSet allowed = named & allowed_moves(moves, {});
+    const MoveSet named = named_moves(allow, avoid) & permitted_moves(game, restrictions);
+    MoveSet allowed = named & named_moves(moves, {});
     apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 

@@ -25,7 +25,7 @@ from tengen.match.folder import VERSION, MatchFolder, read_folder
 from tengen.match.game import Outcome
 from tengen.match.runner import InBatch, InWorkers, MatchObserver, games_at_once, play_match
 from tengen.match.settings import MatchSettings
-from tengen.match.sprt import Progress, Sprt
+from tengen.match.sprt import Sprt, SprtState
 from tengen.ratings.pool import match_games
 from tengen.sgf import read_game
 
@@ -283,7 +283,7 @@ class Killer:
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         pass
 
-    def played(self, outcome: Outcome, test: Progress | None) -> None:
+    def played(self, outcome: Outcome, test: SprtState | None) -> None:
         for process in multiprocessing.active_children():
             process.kill()
             process.join()
@@ -327,7 +327,7 @@ class Clicker:
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         self.earlier, self.workers = list(earlier), at_once
 
-    def played(self, outcome: Outcome, test: Progress | None) -> None:
+    def played(self, outcome: Outcome, test: SprtState | None) -> None:
         self.seen.append(outcome)
         if len(self.seen) == 3:
             raise KeyboardInterrupt

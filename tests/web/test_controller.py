@@ -20,7 +20,7 @@ from tengen.web.editor import Editor
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import AnalysisSettings, GameSettings
+from tengen.web.settings import GameSettings, PageAnalysis
 
 
 def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None:
@@ -383,15 +383,15 @@ def test_another_network_of_the_analysis_begins_anew() -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
         controller.analyzing = True
-        controller.set_analysis(AnalysisSettings(visits=30))
+        controller.set_analysis(PageAnalysis(visits=30))
         await until(lambda: session.node.analysis)
         session.play(40)
         controller.wake()
         await until(lambda: session.node.analysis)
-        controller.set_analysis(AnalysisSettings("other", visits=30))
+        controller.set_analysis(PageAnalysis("other", visits=30))
         await until(lambda: session.node.analysis)
         assert made == ["", "other"] and session.tree.root.analysis is None
-        controller.set_analysis(AnalysisSettings("does not play on this board"))
+        controller.set_analysis(PageAnalysis("does not play on this board"))
         assert controller.network == ""
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())
@@ -403,9 +403,9 @@ def test_what_another_network_was_searching_is_not_kept() -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
         controller.analyzing = True
-        controller.set_analysis(AnalysisSettings(visits=100_000))
+        controller.set_analysis(PageAnalysis(visits=100_000))
         await until(engine.thinking.is_set)
-        controller.set_analysis(AnalysisSettings("other", visits=30))
+        controller.set_analysis(PageAnalysis("other", visits=30))
         await until(lambda: len(engine.searches) == 2 and session.node.analysis)
         assert session.node.analysis is not None and session.node.analysis.visits == 30
 

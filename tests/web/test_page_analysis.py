@@ -16,7 +16,7 @@ from tengen.game import Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
-from tengen.web.settings import AnalysisSettings, GameSettings
+from tengen.web.settings import GameSettings, PageAnalysis
 
 
 def test_a_running_analysis_is_in_the_graph() -> None:
@@ -115,7 +115,7 @@ def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: st
     async def scene(page: Page) -> None:
         messages: list[str] = []
         page._teaching._on_error = messages.append
-        page._set_analysis(AnalysisSettings("other"))
+        page._set_analysis(PageAnalysis("other"))
         page.wake_up()
         press(name)
         await until(lambda: messages)

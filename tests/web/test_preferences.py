@@ -12,7 +12,7 @@ from tengen.web.new_game_dialog import Form
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import Side
 from tengen.web.preferences import Preferences
-from tengen.web.settings import AnalysisSettings, Mode
+from tengen.web.settings import Mode, PageAnalysis
 
 KNOWN = Opponents(lambda size: "zero-9x9").choices(9)
 
@@ -25,7 +25,7 @@ def test_what_is_stored_is_read_again() -> None:
     known = Preferences()
     known.dark, known.sound, known.coordinates, known.confirm = True, False, False, True
     known.game, known.teach = {"size": 9}, (True, 5.0)
-    known.analysis, known.language = AnalysisSettings("zero-9x9", 400, 50), "ja"
+    known.analysis, known.language = PageAnalysis("zero-9x9", 400, 50), "ja"
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
     stored = known.script().rpartition("})(")[2].removesuffix(")")
     assert Preferences.parse(stored) == known

@@ -16,7 +16,7 @@ from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 
 Ints: TypeAlias = NDArray[np.int64]
-Limits: TypeAlias = int | Sequence[int] | Ints
+Visits: TypeAlias = int | Sequence[int] | Ints
 
 
 class SearchPool:
@@ -101,7 +101,7 @@ class SearchPool:
         """Say how many simulations will follow for search i, as TreeSearch.plan."""
         plan(self._searches[i], simulations)
 
-    def step(self, limits: Limits | None = None) -> int:
+    def step(self, limits: Visits | None = None) -> int:
         """One batch for each evaluator that is needed; returns the number of positions that were evaluated.
 
         Game i runs at most `limits[i]` simulations (one number is for all), and never more than `batch_per_game`, which
@@ -120,7 +120,7 @@ class SearchPool:
             evaluated += self._step(chosen, inputs, np.where(mine, wanted, 0).astype(np.int32))
         return evaluated
 
-    def run(self, visits: Limits) -> None:
+    def run(self, visits: Visits) -> None:
         """Step until every game with a root has `visits`, as is planned; those that have them rest meanwhile."""
         playing = np.array([chosen is not None for chosen in self._chosen])
         for i in np.flatnonzero(playing):

@@ -14,7 +14,7 @@ from rich.text import Text
 from tengen.engine.clock import show_seconds
 from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
-from tengen.match.sprt import Progress
+from tengen.match.sprt import SprtState
 from tengen.match.summary import game_line, games_of, pairing_line, tally
 from tengen.runs.progress import Eta, LiveDisplay
 from tengen.statistics import Tally
@@ -33,7 +33,7 @@ class Display(LiveDisplay):
         self._up_to = "up to " if settings.sprt or settings.within else ""
         self._eta = Eta(self._all)
         self._printed = time.monotonic()
-        self._test: Progress | None = None
+        self._test: SprtState | None = None
 
     def __enter__(self) -> Self:
         return self  # the panel appears when the players are ready
@@ -46,7 +46,7 @@ class Display(LiveDisplay):
         self.print(f"{self._up_to}{self._all} games{there}, {at_once} at once: {self._who()}")
         self.show()
 
-    def played(self, outcome: Outcome, test: Progress | None) -> None:
+    def played(self, outcome: Outcome, test: SprtState | None) -> None:
         self._outcomes.append(outcome)
         self._test = test
         if outcome.disputed:

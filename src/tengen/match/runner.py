@@ -19,7 +19,7 @@ from tengen.match.folder import MatchFolder
 from tengen.match.game import Outcome
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings, counted
-from tengen.match.sprt import Progress, pair_scores
+from tengen.match.sprt import SprtState, pair_scores
 from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
 
@@ -32,7 +32,7 @@ class MatchObserver(Protocol):
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         """The players are ready; `earlier` are the games that the folder held already."""
 
-    def played(self, outcome: Outcome, test: Progress | None) -> None:
+    def played(self, outcome: Outcome, test: SprtState | None) -> None:
         """A game has ended; `test` is the state of the sequential test, if there is one."""
 
 
@@ -42,7 +42,7 @@ class NullObserver:
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         pass
 
-    def played(self, outcome: Outcome, test: Progress | None) -> None:
+    def played(self, outcome: Outcome, test: SprtState | None) -> None:
         pass
 
 
@@ -165,7 +165,7 @@ def _play(settings: MatchSettings, files: MatchFolder, games: Games, observer: M
             judged = sum(test.counts)
 
 
-def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome], open_after: int = 0) -> Progress | None:
+def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome], open_after: int = 0) -> SprtState | None:
     """The state of the sequential test, if there is one; it was open after so many pairs."""
     if settings.sprt is None:
         return None

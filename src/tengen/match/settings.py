@@ -19,7 +19,7 @@ from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule
 from tengen.match.spec import PlayerSpec, distinct
-from tengen.match.sprt import Progress, Sprt
+from tengen.match.sprt import Sprt, SprtState
 from tengen.statistics import Z95, Tally, wilson
 
 _GAMES = 60  # of a pairing, by default
@@ -223,7 +223,7 @@ def left(
 
 
 def counted(
-    pairings: Sequence[Pairing], within: float | None, test: Progress | None, outcomes: Mapping[int, Outcome]
+    pairings: Sequence[Pairing], within: float | None, test: SprtState | None, outcomes: Mapping[int, Outcome]
 ) -> list[Outcome]:
     """The games that count, by their numbers: those of a pairing up to the round that ends it, with `within` or `test`.
 

@@ -52,7 +52,7 @@ class Sprt(BaseModel):
         """Of the log likelihood ratio: at the first elo0 is accepted, at the second elo1 (Wald, 1945)."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
-    def judge(self, pairs: Iterable[float], open_after: int = 0) -> Progress:
+    def judge(self, pairs: Iterable[float], open_after: int = 0) -> SprtState:
         """The test after these pairs, in their order; each is the first player's score of a pair: 0, 1/4, ... 1.
 
         Pairs after the deciding one are ignored, so games that end out of order change nothing. After the first
@@ -60,14 +60,14 @@ class Sprt(BaseModel):
         """
         results = np.array([round(4 * score) for score in pairs], np.intp)
         if not len(results):
-            return Progress(self, 0.0, (0,) * 5, None)
+            return SprtState(self, 0.0, (0,) * 5, None)
         counts = np.cumsum(np.eye(5)[results], axis=0)[min(open_after, len(results) - 1) :]
         ratios = self.ratio(counts)
         lower, upper = self.bounds
         outside = (ratios <= lower) | (ratios >= upper)
         last = int(outside.argmax()) if outside.any() else len(ratios) - 1
         accepted = None if not outside[last] else "elo1" if ratios[last] >= upper else "elo0"
-        return Progress(self, float(ratios[last]), tuple(int(count) for count in counts[last]), accepted)
+        return SprtState(self, float(ratios[last]), tuple(int(count) for count in counts[last]), accepted)
 
     def ratio(self, counts: ArrayLike) -> Floats:
         """Logarithm of the generalised likelihood ratio [...] for counts [..., 5] of pairs with 0, 1/4, ... 1."""
@@ -78,7 +78,7 @@ class Sprt(BaseModel):
 
 
 @dataclass(frozen=True)
-class Progress:
+class SprtState:
     """How far a test is. `counts` are pairs with 0, 1/2, 1, 3/2 and 2 points of the first player.
 
     `accepted` is `elo0`, `elo1`, or None as long as nothing is decided.

@@ -9,7 +9,7 @@ from typing import Any
 
 from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings, reach
-from tengen.match.sprt import Progress
+from tengen.match.sprt import SprtState
 from tengen.statistics import Tally
 
 _AFTER_TEST = "the test ended the match, so the score leans towards the decision and its interval is too narrow"
@@ -27,7 +27,7 @@ def games_of(outcomes: Iterable[Outcome], *players: str) -> list[Outcome]:
     return [outcome for outcome in outcomes if set(players) <= {outcome.black, outcome.white}]
 
 
-def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: Progress | None = None) -> dict[str, Any]:
+def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: SprtState | None = None) -> dict[str, Any]:
     """The figures of a match, ready for JSON; an infinite Elo is null.
 
     `pairings` are from the side of `a`. `complete` says whether no game is left, or the test is decided.

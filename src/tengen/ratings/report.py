@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from tengen.disk import write_whole
 from tengen.match.game import Outcome
-from tengen.match.sprt import Progress, Sprt, pair_scores
+from tengen.match.sprt import Sprt, SprtState, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.pool import GameSet, Pool, match_games
 from tengen.ratings.standings import ANCHOR, Standings, standings
@@ -80,7 +80,7 @@ def _state(pool: Pool) -> str:
     return f"{'. '.join([rules, *stopped])}."
 
 
-def _tests(game_set: GameSet) -> list[tuple[Sprt, Progress, list[float]]]:
+def _tests(game_set: GameSet) -> list[tuple[Sprt, SprtState, list[float]]]:
     """The sequential test of a match, if it has one, its progress, and the scores of its pairs."""
     if game_set.match is None or not game_set.match.more.get("sprt"):
         return []

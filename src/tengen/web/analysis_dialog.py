@@ -12,13 +12,13 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import _
 from tengen.web.player_field import network_names
 from tengen.web.players import MAX_VISITS
-from tengen.web.settings import AnalysisSettings
+from tengen.web.settings import PageAnalysis
 
 
 class AnalysisDialog:
     """Asks how positions are searched for the person, and calls `on_change` with the answer."""
 
-    def __init__(self, engines: PageEngines, on_change: Callable[[AnalysisSettings], None]) -> None:
+    def __init__(self, engines: PageEngines, on_change: Callable[[PageAnalysis], None]) -> None:
         self._engines, self._on_change = engines, on_change
         with titled_dialog(_("Analysis"), "analysis-dialog") as self._dialog:
             self._network = ui.select({}, label=_("Network")).classes("w-full")
@@ -37,7 +37,7 @@ class AnalysisDialog:
             with dialog_buttons(self._dialog):
                 ui.button(_("Apply"), on_click=self._apply).props("unelevated no-caps data-testid=apply-analysis")
 
-    def open(self, settings: AnalysisSettings, size: int) -> None:
+    def open(self, settings: PageAnalysis, size: int) -> None:
         """Show the dialog with these settings, and the networks that play on this board size."""
         known = network_names(self._engines, size)
         self._network.set_options(known, value=settings.network if settings.network in known else "")
@@ -48,7 +48,7 @@ class AnalysisDialog:
     def _apply(self) -> None:
         try:
             visits, review = int(self._visits.value or 0), int(self._review.value or 0)
-            settings = AnalysisSettings(str(self._network.value or ""), visits, review)
+            settings = PageAnalysis(str(self._network.value or ""), visits, review)
         except TengenError as error:
             ui.notify(str(error), position="top")
             return

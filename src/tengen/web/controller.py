@@ -20,7 +20,7 @@ from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.language import _
 from tengen.web.programs import ProgramThread
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import AnalysisSettings, Mode
+from tengen.web.settings import Mode, PageAnalysis
 from tengen.web.teaching import Teacher
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class EngineController:
         self.session = session
         self.thread = thread
         self.teacher = Teacher(self._teach)
-        self.analysis = AnalysisSettings()
+        self.analysis = PageAnalysis()
         self.analyzing = False
         self.paused = False
         self.failure = ""
@@ -94,7 +94,7 @@ class EngineController:
         starting = self.start_seconds(self.session.game.to_play) is not None
         return self.session.engine_to_move and (paused or starting or self.activity == "teaching")
 
-    def set_analysis(self, settings: AnalysisSettings) -> None:
+    def set_analysis(self, settings: PageAnalysis) -> None:
         """Change how positions are searched for the person. Another network begins anew."""
         if settings.network != self.analysis.network:
             self.stop_review()

@@ -48,7 +48,7 @@ from tengen.web.preferences import Preferences
 from tengen.web.preferences_dialog import PreferencesDialog
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import AnalysisSettings, GameSettings, Mode
+from tengen.web.settings import GameSettings, Mode, PageAnalysis
 from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcut_of
 from tengen.web.teaching_panel import TeachingPanel
 
@@ -474,7 +474,7 @@ class Page:
             self._controller.analyzing = on
             self._changed()
 
-    def _set_analysis(self, settings: AnalysisSettings) -> None:
+    def _set_analysis(self, settings: PageAnalysis) -> None:
         self._controller.set_analysis(settings)
         self._preferences.analysis = settings
         self._remember()

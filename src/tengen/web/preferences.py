@@ -9,7 +9,7 @@ from typing import Any
 
 from tengen.errors import TengenError
 from tengen.web.language import COOKIE, LANGUAGES, Language
-from tengen.web.settings import AnalysisSettings
+from tengen.web.settings import PageAnalysis
 from tengen.web.teaching import DEFAULT_THRESHOLD
 
 KEY = "tengen"
@@ -39,7 +39,7 @@ class Preferences:
     game: dict[str, Any] = field(default_factory=dict)
     levels: dict[str, Any] = field(default_factory=dict)
     teach: tuple[bool, float] = False, DEFAULT_THRESHOLD
-    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
+    analysis: PageAnalysis = field(default_factory=PageAnalysis)
     confirm: bool | None = None
     language: Language | None = None
 
@@ -69,7 +69,7 @@ class Preferences:
             analysis = values.get("analysis")
             if isinstance(analysis, dict) and [type(part) for part in analysis.values()] == [str, int, int]:
                 with suppress(TengenError, TypeError):
-                    made.analysis = AnalysisSettings(**analysis)
+                    made.analysis = PageAnalysis(**analysis)
         made._stored = asdict(made)
         return made
 

@@ -28,7 +28,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class AnalysisSettings:
+class PageAnalysis:
     """How positions are searched for a person: an installed network, the page's for an empty name, the visits of the
     analysis of a position, and those of each position of a review. Raises TengenError for values out of range."""
 
