@@ -9,7 +9,6 @@
 
 #include "bindings/locked_search.h"
 #include "bindings/plane_set_arg.h"
-#include "search/leaf.h"
 #include "search/text.h"
 
 namespace nb = nanobind;
@@ -43,9 +42,7 @@ std::vector<MoveRestriction> to_restrictions(const Board& board, const std::vect
 
 std::vector<int> root_symmetries(const Game& game, const std::vector<Restriction>& from) {
     const std::vector<MoveRestriction> restrictions = to_restrictions(game.board(), from);
-    std::vector<Point> moves;
-    candidate_moves(game, false, moves);
-    return kept_symmetries(game, permitted_moves(game, restrictions) & named_moves(moves, {}), restrictions);
+    return kept_symmetries(game, permitted_moves(game, restrictions), restrictions);
 }
 
 void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid,

@@ -157,9 +157,9 @@ std::vector<int> kept_symmetries(const Game& game, const MoveSet& allowed,
         const auto p = static_cast<Point>(i);
         kind[i] = board.stones(Color::black).contains(p)   ? 1
                   : board.stones(Color::white).contains(p) ? 2
-                  : game.is_legal(p)                       ? 3
-                                                           : 4;
-        if (!allowed.test(p)) kind[i] += 4;
+                  : !game.is_legal(p)                      ? 3
+                  : allowed.test(p)                        ? 4
+                                                           : 5;
     }
     const std::vector<int> black = forbidden_until(board, Color::black, restrictions),
                            white = forbidden_until(board, Color::white, restrictions);

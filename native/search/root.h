@@ -34,9 +34,9 @@ struct MoveRestriction {
 // The moves that the restrictions leave at the root, whether they are legal or not.
 MoveSet permitted_moves(const Game& game, std::span<const MoveRestriction> restrictions);
 
-// The symmetries, but for the identity, under which the stones, what is legal (ko and superko included), what is
-// allowed and what the `restrictions` leave below the root stay in their place; what an evaluator makes of the history
-// may still differ.
+// The symmetries, but for the identity, under which the stones, what is legal (ko and superko included), what of that
+// is allowed and what the `restrictions` leave below the root stay in their place; what an evaluator makes of the
+// history may still differ.
 std::vector<int> kept_symmetries(const Game& game, const MoveSet& allowed,
                                  std::span<const MoveRestriction> restrictions);
 
