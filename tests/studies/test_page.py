@@ -170,7 +170,7 @@ def test_a_report_with_settings_is_of_the_runs_with_them(path: Path, tmp_path: P
         assert study(path, "--report", *settings, "--out", tmp_path / "runs", "--page", tmp_path / state) == 0
         page = (tmp_path / state / "small-study.md").read_text()
         assert f"| net-1 | {state}" in page
-        words = shlex.join([*settings, "--out", str(tmp_path / "runs")])
+        words = shlex.join([*settings, "--out", str(tmp_path / "runs"), "--page", str(tmp_path / state)])
         assert f"tengen study {path} {words}" in page, "the commands of these runs"
         assert ("## Conclusions" in page) == (not settings), "other runs have other ones"
 

@@ -13,10 +13,8 @@ from tengen.cli.interruption import report_interruption
 from tengen.cli.tables import print_table
 from tengen.errors import RecipeError
 from tengen.runs.interruption import interrupt_after, sigterm_interrupts
-from tengen.studies.runner import StudyFolder, run_study
+from tengen.studies.runner import RUNS, StudyFolder, run_study
 from tengen.studies.study import load_study, study_names
-
-RUNS = Path("runs") / "studies"
 
 
 def command(
@@ -57,16 +55,12 @@ def command(
     made = load_study(study).with_settings(settings or [], only or [])
     share = scale if scale is not None else made.quick if quick else 1.0
     folder = StudyFolder(out, made, share) if out else StudyFolder.at(RUNS / made.name, made, share)
-    pages = page or (Path("docs") / "studies" if share == 1 and study in study_names() else folder.path)
     # Before the steps: a time limit that ends in the middle of an import leaves half of matplotlib behind.
     from tengen.studies.page import write_study
 
     if not report:
         _run(folder, only or [], hours)
-    options = [word for setting in settings or () for word in ("--set", setting)]
-    for option, path in (("--out", out), ("--page", page)):
-        options += [] if path is None else [option, str(path)]
-    print(f"page: {write_study(folder, pages, share, options)}")
+    print(f"page: {write_study(folder, page or folder.usual_page, share, settings or ())}")
 
 
 def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:

@@ -22,7 +22,15 @@ WEAKENING = ("mean_loss", "policy_floor")
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
 _WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
-_RULES = "friendlyPassOk koRule scoringRule taxRule multiStoneSuicideLegal hasButton whiteHandicapBonus".split()
+_RULES = [
+    "friendlyPassOk",
+    "koRule",
+    "scoringRule",
+    "taxRule",
+    "multiStoneSuicideLegal",
+    "hasButton",
+    "whiteHandicapBonus",
+]
 _COMMANDS = {"komi": "komi", "rules": "kata-set-rules", **dict.fromkeys(_RULES, "kata-set-rule")}
 """What KataGo's configuration sets as well, and the command that changes it here."""
 

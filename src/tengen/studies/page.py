@@ -29,7 +29,7 @@ from tengen.studies.figures import (
     shown,
     training_run,
 )
-from tengen.studies.runner import StudyFolder
+from tengen.studies.runner import RUNS, StudyFolder
 from tengen.studies.study import Curves, Documented, Figure, Row, Study
 from tengen.training.metrics import Estimate
 
@@ -70,11 +70,42 @@ class _Contents:
     states: dict[str, str]
 
 
-def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, options: Sequence[str] = ()) -> Path:
+@dataclass(frozen=True)
+class _Command:
+    """The commands of a study that its page in `out` shows. `folders` are by share, that of the page first."""
+
+    folders: Mapping[float, StudyFolder]
+    settings: Sequence[str]
+    out: Path
+
+    def of(self, share: float) -> str:
+        """The command that runs the study with this share of the length."""
+        options = [] if share == 1 else ["--scale", f"{share:g}"]
+        folder = self.folders.get(share)
+        if folder is not None and folder.path != StudyFolder.at(RUNS / folder.study.name, folder.whole, share).path:
+            options += ["--out", str(folder.path)]
+        if folder is self._first and self.out != folder.usual_page:
+            options += ["--page", str(self.out)]
+        return self._words(*options)
+
+    @property
+    def quick(self) -> str:
+        return self._words("--quick")
+
+    @property
+    def _first(self) -> StudyFolder:
+        return next(iter(self.folders.values()))
+
+    def _words(self, *options: str) -> str:
+        settings = [word for setting in self.settings for word in ("--set", setting)]
+        return shlex.join(["tengen", "study", self._first.study.source, *settings, *options])
+
+
+def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, settings: Sequence[str] = ()) -> Path:
     """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page.
 
-    Figures of runs that are gone stay as NAME.json has them, where the commands of their steps are the same. `options`
-    are those of `tengen study`, but for the share, that the commands on the page need: other settings and folders.
+    Figures of runs that are gone stay as NAME.json has them, where the commands of their steps are the same. The
+    commands on the page name the `settings` of the runs, and their folder and that of the page unless they are usual.
     """
     study = folder.study
     out.mkdir(parents=True, exist_ok=True)
@@ -94,17 +125,22 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, options: Seq
     )
     record = json.dumps(_record(folder, contents, scale), indent=1)
     write_text(kept.path, record + "\n", durable=False)
-    parts = _parts(folder, contents, scale, shlex.join(["tengen", "study", study.source, *options]))
+    parts = _parts(folder, contents, scale, _Command(folders, settings, out))
     return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
 
 
-def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: str) -> list[str]:
+def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: _Command) -> list[str]:
     """The paragraphs, tables and pictures of the page in Markdown, in their order; empty ones are left out."""
     study, reduced = folder.study, scale != 1
     done = sum(state.startswith(_DONE) for state in contents.states.values())
     short = not reduced and any(found and found.share != scale for _, found in contents.figures)
     rows = [
-        [row.what, row.published or "-", *_ours(command, row.ours, found, scale), _differs(row, found, scale)]
+        [
+            row.what,
+            row.published or "-",
+            *_ours(command, row.ours, found, scale),
+            _differs(row, found, scale),
+        ]
         for row, found in contents.figures
     ]
     return [
@@ -112,9 +148,9 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: str)
         study.about.strip(),
         study.paper,
         _REDUCED.format(share=scale) if reduced else "",
-        f"```sh\n{command}{_scale_option(scale)}\n```",
+        f"```sh\n{command.of(scale)}\n```",
         f"About {study.hours:g} hours on two cores. {done} of {len(study.steps)} steps are done. The same command goes "
-        f"on after an interruption; `{command} --quick` runs every step in a small part of its length.",
+        f"on after an interruption; `{command.quick}` runs every step in a small part of its length.",
         _SHORT if short else "",
         "## Results",
         _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
@@ -330,14 +366,14 @@ def _estimate(numbers: Mapping[str, Any]) -> Estimate:
     return Estimate((low if ends[0] is None else high) if mean is None else mean, low, high, 0)
 
 
-def _ours(command: str, wanted: Figure | Documented, found: _Shown | None, scale: float) -> tuple[str, str]:
+def _ours(command: _Command, wanted: Figure | Documented, found: _Shown | None, scale: float) -> tuple[str, str]:
     """The cells of our figure, and of the command that measures it."""
     if isinstance(wanted, Documented):
         return wanted.text, f"`{wanted.command}`"
     share = found.share if found else scale
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
     cell = shown(wanted, found.estimate if found else None)
-    return cell, f"`{command}{_scale_option(share)} {steps}`"
+    return cell, f"`{command.of(share)} {steps}`"
 
 
 def _differs(row: Row, found: _Shown | None, scale: float) -> str:
@@ -347,10 +383,6 @@ def _differs(row: Row, found: _Shown | None, scale: float) -> str:
     if found and found.share != scale:
         notes.insert(0, f"**{found.share:.3g} of the length**")
     return "; ".join(note for note in notes if note)
-
-
-def _scale_option(scale: float) -> str:
-    return "" if scale == 1 else f" --scale {scale:g}"
 
 
 def _state(folder: StudyFolder, step: str) -> str:

@@ -20,7 +20,7 @@ from tengen.disk import write_text
 from tengen.errors import RecipeError, TengenError, unknown_name
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import Terminated
-from tengen.studies.study import Step, Study, inputs
+from tengen.studies.study import Step, Study, inputs, study_names
 
 Run = Callable[[Sequence[str]], int]
 """Carries out a command of `tengen` from its words; returns its exit status."""
@@ -29,6 +29,8 @@ Check = Callable[[Sequence[str]], None]
 State = Literal["done", "changed", "begun", "not run"]
 """`changed`: done, by another command than that of the study as it is."""
 
+RUNS = Path("runs") / "studies"
+"""The folder of the runs of all studies, unless another one is given."""
 _WITH_FOLDER = ("train", "zero", "match", "import")
 _WITH_JSON = {"evaluate": ["--json"], "bench": ["--json"], "stats": ["--json"], "rate": ["--json", "-"]}
 _CLONE = Path(tengen.__file__).parents[2]
@@ -45,11 +47,18 @@ class StudyFolder:
         self.path = path
         self.whole = study
         self.study = study.scaled(scale)
+        self.scale = scale
 
     @classmethod
     def at(cls, path: Path, study: Study, scale: float = 1.0) -> StudyFolder:
         """The folder of the runs with a share of the length of each step: `path`, or `path`-x0.02 beside it."""
         return cls(path if scale == 1 else path.with_name(f"{path.name}-x{scale:g}"), study, scale)
+
+    @property
+    def usual_page(self) -> Path:
+        """The folder of the page unless another one is given: that of the documentation for a whole shipped study."""
+        shipped = self.scale == 1 and self.study.source in study_names()
+        return Path("docs") / "studies" if shipped else self.path
 
     def reduced(self) -> dict[float, StudyFolder]:
         """The folders of reduced runs beside this one, by their share of the length; the longest first."""
