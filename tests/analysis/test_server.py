@@ -17,7 +17,7 @@ from checksum import Checksum
 from talk import PLAIN, Talk
 
 from tengen.analysis.config import AnalysisSettings
-from tengen.analysis.server import Options, _settings
+from tengen.analysis.server import AnalysisOptions, _settings
 from tengen.data.planes import plane_set
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
@@ -181,10 +181,10 @@ def test_the_limits_of_a_configuration_hold_where_a_query_has_none() -> None:
 
 
 def test_settings_change_those_of_a_preset() -> None:
-    preset = _settings(Options(preset="alphazero")).params
+    preset = _settings(AnalysisOptions(preset="alphazero")).params
     assert preset == SearchParams.preset("alphazero")
     given = "cpuctExploration=3.3,wideRootNoise=0.2"
-    params = _settings(Options(preset="alphazero", overrides=(given,), params=("wide_root_noise=0.3",))).params
+    params = _settings(AnalysisOptions(preset="alphazero", overrides=(given,), params=("wide_root_noise=0.3",))).params
     assert params == preset.model_copy(update={"c_puct": 3.3, "wide_root_noise": 0.3})
 
 

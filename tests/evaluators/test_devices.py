@@ -125,7 +125,7 @@ def test_a_device_that_opens_later_is_taken_then(machine: Machine, network: Path
 def test_devices_are_measured_as_they_are_used(machine: Machine, network: Path) -> None:
     """Self-play runs a stream a worker without Winograd's algorithm, and keeps no compiled models."""
     fastest_device(network, 8)
-    options = devices.Options(threads=2, streams=2, precision="f32", native=False, remember=False)
+    options = devices.EvaluatorOptions(threads=2, streams=2, precision="f32", native=False, remember=False)
     machine.options.clear()
     _, rates = fastest_device(network, 8, **options)
     assert machine.options == [options] * 3 and machine.measured == ["cpu", "cuda"] * 2

@@ -18,7 +18,7 @@ from tengen.evaluators import Evaluator, UniformEvaluator
 from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
 from tengen.gtp.server import serve
-from tengen.gtp.session import GtpSession, Options
+from tengen.gtp.session import GtpOptions, GtpSession
 from tengen.gtp.streams import InputQueue
 
 
@@ -136,7 +136,7 @@ class FakeEngine:
 def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> GtpSession:
     """A session on an empty board whose time is the engine's."""
     engine = engine or FakeEngine()
-    return GtpSession(engine, Game(size), InputQueue(), Options(version="1.0", **options), now=engine.now)  # type: ignore[arg-type]
+    return GtpSession(engine, Game(size), InputQueue(), GtpOptions(version="1.0", **options), now=engine.now)  # type: ignore[arg-type]
 
 
 def played(*moves: str, **options: object) -> GtpSession:

@@ -11,7 +11,7 @@ from tengen.data.record import GameRecord
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluator
 from tengen.game import Game
-from tengen.match.batch import BatchMatch, Played
+from tengen.match.batch import BatchMatch, FinishedGame
 from tengen.match.game import Conditions, Outcome
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player
@@ -65,26 +65,28 @@ class Open:
         return evaluator_player(spec, self._evaluators[spec.name], games, threads or 1, dead_stones)
 
 
-def play(a: Side, b: Side, conditions: Conditions, games: int, at_once: int = 512, threads: int = 1) -> list[Played]:
+def play(
+    a: Side, b: Side, conditions: Conditions, games: int, at_once: int = 512, threads: int = 1
+) -> list[FinishedGame]:
     """Games 0 to `games` - 1, of which a has Black in the even ones."""
     with BatchMatch(settings_of((a, b), conditions), at_once, threads, Open(a, b)) as match:
         return match.play_all(games)
 
 
-def outcomes(played: Sequence[Played]) -> list[Outcome]:
+def outcomes(played: Sequence[FinishedGame]) -> list[Outcome]:
     return [one.outcome for one in played]
 
 
-def records(played: Sequence[Played]) -> list[GameRecord]:
+def records(played: Sequence[FinishedGame]) -> list[GameRecord]:
     return [one.game.record("test") for one in played]
 
 
-def by_color(played: Sequence[Played]) -> tuple[Tally, Tally]:
+def by_color(played: Sequence[FinishedGame]) -> tuple[Tally, Tally]:
     """The results of a with Black and with White."""
     return tally(outcomes(played[::2]), "a"), tally(outcomes(played[1::2]), "a")
 
 
-def moves(played: Sequence[Played]) -> list[list[int]]:
+def moves(played: Sequence[FinishedGame]) -> list[list[int]]:
     return [[point for _, point in one.game.game.moves] for one in played]
 
 

@@ -18,7 +18,7 @@ from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.game import BLACK, Game
 from tengen.match.game import Conditions, MatchGame, Outcome, count
-from tengen.match.openings import Drawn, Pair
+from tengen.match.openings import Drawn, GamePair
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn
 from tengen.match.players import RandomPlayer
 from tengen.match.schedule import Fixture, fixture
@@ -57,7 +57,7 @@ class Scripted(Player):
 
 def contest(a: Player, b: Player, index: int = 0, conditions: Conditions = SMALL) -> Outcome:
     """A game of these players; the opening is drawn."""
-    opening = Drawn(conditions).moves([Pair(game(index).round, (a, b))])[0]
+    opening = Drawn(conditions).moves([GamePair(game(index).round, (a, b))])[0]
     return MatchGame(conditions, game(index), {"A": a, "B": b}).play(opening)
 
 

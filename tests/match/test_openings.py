@@ -12,7 +12,7 @@ from match.test_game import Scripted
 from tengen.errors import TengenError
 from tengen.game import Game
 from tengen.match.game import Conditions
-from tengen.match.openings import Listed, Openings, Pair, open_openings
+from tengen.match.openings import GamePair, Listed, Openings, open_openings
 from tengen.match.player import Player
 from tengen.match.players import open_player
 from tengen.sgf import write_game
@@ -25,7 +25,7 @@ def openings_of(conditions: Conditions) -> Openings:
 
 
 def drawn(conditions: Conditions, players: Sequence[Player], number: int = 0) -> list[int]:
-    return openings_of(conditions).moves([Pair(number, (players[0], players[-1]))])[0]
+    return openings_of(conditions).moves([GamePair(number, (players[0], players[-1]))])[0]
 
 
 def test_the_opening_is_shared_by_a_pair_and_varies_between_pairs() -> None:
@@ -59,14 +59,14 @@ def test_a_list_is_dealt_in_a_seeded_order_and_comes_again(tmp_path: Path) -> No
     for seed in range(8):
         openings = openings_of(Conditions(openings=str(path), seed=seed))
         assert isinstance(openings, Listed) and len(openings) == 3
-        dealt[seed] = [openings.moves([Pair(number, NO_POLICY)])[0] for number in range(6)]
+        dealt[seed] = [openings.moves([GamePair(number, NO_POLICY)])[0] for number in range(6)]
         assert dealt[seed][:3] == dealt[seed][3:]
     game = Game(19)
     expected = [[game.point(word) for word in line.split()] for line in ("D4 Q16 Q4", "Q16 D4", "K10")]
     assert all(sorted(moves[:3]) == sorted(expected) for moves in dealt.values())
     assert len({str(moves) for moves in dealt.values()}) > 1
     shorter = openings_of(Conditions(openings=str(path), opening=1))
-    assert sorted(shorter.moves([Pair(number, NO_POLICY)])[0][0] for number in range(3)) == sorted(
+    assert sorted(shorter.moves([GamePair(number, NO_POLICY)])[0][0] for number in range(3)) == sorted(
         line[0] for line in expected
     )
 
@@ -78,10 +78,10 @@ def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
             game.play(word)
         (tmp_path / f"{i}.sgf").write_bytes(write_game(game))
     openings = openings_of(Conditions(size=9, openings=str(tmp_path)))
-    assert {len(openings.moves([Pair(number, NO_POLICY)])[0]) for number in (0, 1)} == {2, 3}
+    assert {len(openings.moves([GamePair(number, NO_POLICY)])[0]) for number in (0, 1)} == {2, 3}
     both = tmp_path / "both.sgf"
     both.write_bytes((tmp_path / "0.sgf").read_bytes() + (tmp_path / "1.sgf").read_bytes())
-    assert openings_of(Conditions(size=9, openings=str(both))).moves([Pair(0, NO_POLICY)])[0]
+    assert openings_of(Conditions(size=9, openings=str(both))).moves([GamePair(0, NO_POLICY)])[0]
     with pytest.raises(TengenError, match=r"game 1 is of 9x9, the match of 13x13"):
         openings_of(Conditions(size=13, openings=str(tmp_path)))
 
@@ -120,7 +120,7 @@ def test_players_open_in_turn() -> None:
     """Black's moves are the first player's in even rounds and the second one's in odd ones."""
     first, second = (Scripted([], weights={point: 1.0, 24 - point: 1.0}) for point in (6, 8))
     conditions = Conditions(size=5, openings="players", opening=2)
-    pairs = [Pair(number, (first, second)) for number in range(8)]
+    pairs = [GamePair(number, (first, second)) for number in range(8)]
     found = openings_of(conditions).moves(pairs)
     assert {(black in (6, 18), white in (8, 16)) for black, white in found[::2]} == {(True, True)}
     assert {(black in (8, 16), white in (6, 18)) for black, white in found[1::2]} == {(True, True)}
@@ -132,7 +132,7 @@ def test_the_temperature_of_an_opening_sharpens_or_flattens_the_policy() -> None
     share = {}
     for temperature in (0.5, 1.0, 2.0):
         conditions = Conditions(size=5, opening=1, opening_temperature=temperature)
-        found = openings_of(conditions).moves([Pair(number, (player, player)) for number in range(1000)])
+        found = openings_of(conditions).moves([GamePair(number, (player, player)) for number in range(1000)])
         share[temperature] = sum(move == [6] for move in found) / 1000
     # 0.8 ** (1 / t) / (0.8 ** (1 / t) + 0.2 ** (1 / t)), within four standard deviations.
     for temperature, expected in ((0.5, 0.941), (1.0, 0.8), (2.0, 0.667)):

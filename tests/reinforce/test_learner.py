@@ -16,7 +16,7 @@ from small_parent import small_config, write_parent  # noqa: E402
 
 from tengen.match.game import Conditions  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
-from tengen.reinforce.learner import Learner  # noqa: E402
+from tengen.reinforce.learner import PolicyLearner  # noqa: E402
 from tengen.reinforce.losses import log_policy  # noqa: E402
 from tengen.reinforce.trajectories import Trajectories, trajectories  # noqa: E402
 
@@ -29,17 +29,17 @@ def steps() -> Trajectories:
     )
 
 
-def learner(folder: Path, **learn: Any) -> Learner:
+def learner(folder: Path, **learn: Any) -> PolicyLearner:
     """With the weights of one parent, whatever the settings."""
     optimizer = {"name": "sgd", "lr": 0.5, "momentum": 0, "weight_decay": 0}
     config = small_config(
         path := write_parent(folder / "parent.onnx"),
         learn={"threads": 1, "batch_size": 4096, "optimizer": optimizer, "precision": "f32", **learn},
     )
-    return Learner(load_module(path), "tengen", config)
+    return PolicyLearner(load_module(path), "tengen", config)
 
 
-def weights(one: Learner) -> np.ndarray[Any, Any]:
+def weights(one: PolicyLearner) -> np.ndarray[Any, Any]:
     return torch.cat([p.detach().ravel() for p in one.trainer.network.parameters()]).numpy()
 
 
@@ -57,7 +57,7 @@ def test_an_update_that_moves_the_policy_too_far_is_halved(tmp_path: Path, steps
 def test_the_entropy_in_the_loss_keeps_the_policy_open(tmp_path: Path, steps: Trajectories) -> None:
     nothing = {"policy": 0, "value": 0, "score": 0, "ownership": 0}
 
-    def entropy(one: Learner) -> float:
+    def entropy(one: PolicyLearner) -> float:
         with torch.no_grad():
             logs = log_policy(one.trainer.forward(steps), steps.allowed, 1.0)
         return float(-(logs.exp() * logs).sum(1).mean())

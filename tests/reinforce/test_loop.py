@@ -21,7 +21,7 @@ from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
 from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import PolicyGradientConfig  # noqa: E402
-from tengen.reinforce.learner import Learner  # noqa: E402
+from tengen.reinforce.learner import PolicyLearner  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
 from tengen.reinforce.report import write_policy_gradient_report  # noqa: E402
 from tengen.reinforce.trajectories import Trajectories  # noqa: E402
@@ -191,7 +191,7 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     """After two good updates; it ends as if it had never diverged."""
     folder, real = tmp_path / "run", policy_gradient.Learner.update
 
-    def diverging(learner: Learner, steps: Trajectories) -> dict[str, float]:
+    def diverging(learner: PolicyLearner, steps: Trajectories) -> dict[str, float]:
         if learner.updates == 2 and when == "within an update":
             learner.trainer.optimizer.param_groups[0]["initial_lr"] = 1e30
         figures = real(learner, steps)

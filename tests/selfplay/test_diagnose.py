@@ -12,7 +12,7 @@ import pytest
 from selfplay.random_games import played_game, write_store
 
 from tengen.data.record import GameRecord
-from tengen.selfplay.config import RecordsConfig, SelfPlayConfig
+from tengen.selfplay.config import RecordMixConfig, SelfPlayConfig
 from tengen.selfplay.diagnose import YOUNG, RunWarning, diagnose
 from tengen.selfplay.statistics import game_statistics
 
@@ -125,7 +125,7 @@ def test_records_in_the_batches_are_no_positions_drawn_again() -> None:
 
 
 def test_the_share_of_the_records_falls_to_nothing() -> None:
-    records = RecordsConfig(store="records", share=0.8, until=4)
+    records = RecordMixConfig(store="records", share=0.8, until=4)
     assert [records.share_in(cycle) for cycle in (0, 1, 2, 3, 4, 9)] == pytest.approx([0.8, 0.6, 0.4, 0.2, 0, 0])
 
 

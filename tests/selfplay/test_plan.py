@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.plan import GamePlan, Start, make_plan
+from tengen.selfplay.plan import GamePlan, StartPosition, make_plan
 
 GAMES = 4000
 
@@ -75,7 +75,7 @@ def test_opening_moves_are_exponential() -> None:
 
 def test_hard_starts_of_the_size_and_their_share() -> None:
     config = recipe(game={"sizes": {5: 1, 7: 1}}, opening={"high_surprise": 0.3})
-    starts = [Start(7, (24, 0x8000 | 25)), Start(7, (10,), komi=3.5), Start(9, (40,))]
+    starts = [StartPosition(7, (24, 0x8000 | 25)), StartPosition(7, (10,), komi=3.5), StartPosition(9, (40,))]
     drawn = plans(config, starts=starts)
     assert not any(plan.start for plan in drawn if plan.size == 5)
     seven = [plan for plan in drawn if plan.size == 7]

@@ -14,7 +14,7 @@ from tengen.data.format import rows_to_batch
 from tengen.data.record import WHITE_BIT, GameRecord, game_hash, symmetry_table
 from tengen.data.store import Store, StoreWriter
 from tengen.errors import StoreError
-from tengen.selfplay.games import Games
+from tengen.selfplay.games import SelfPlayGames
 from tengen.selfplay.statistics import canonical_openings, game_statistics, lowest_of_winners
 
 GAMES = [played_game(seed, komi=[0.5, 6.5, 25.5][seed % 3], opening=[12] * (seed % 2)) for seed in range(20)] + [
@@ -71,7 +71,7 @@ def test_openings_and_games_are_the_same_up_to_symmetry(tmp_path: Path) -> None:
 
 
 def test_openings_are_told_apart_as_the_hash_of_games_does(store: Store) -> None:
-    games = Games.of(store)
+    games = SelfPlayGames.of(store)
     for count in (1, 2, 3, 6):
         keys = canonical_openings(games, count)
         hashes = [game_hash(g.size, g.moves[:count], NONE, NONE) for g in GAMES]
@@ -93,7 +93,7 @@ def plain_lowest(record: GameRecord, turns: int) -> float:
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_resignations_of_winners_are_those_found_turn_by_turn(store: Store, turns: int) -> None:
-    lows = lowest_of_winners(Games.of(store), turns)
+    lows = lowest_of_winners(SelfPlayGames.of(store), turns)
     assert lows == pytest.approx([plain_lowest(g, turns) for g in GAMES if g.winner in (0, 1)], abs=1e-6)
     assert lows.std() > 0.01
     threshold = float(np.median(lows))
@@ -142,7 +142,7 @@ def test_a_long_game_ended_at_the_limit(store: Store) -> None:
 
 def test_games_without_values_stand_beside_games_with_them(tmp_path: Path) -> None:
     bare = replace(GAMES[0], root_values=None, surprises=None)
-    games = Games.of(write_store(tmp_path / "bare", [bare, GAMES[1], bare]))
+    games = SelfPlayGames.of(write_store(tmp_path / "bare", [bare, GAMES[1], bare]))
     first, last = len(bare.moves), len(bare.moves) + len(GAMES[1].moves)
     assert np.isnan(games.values[:first]).all()
     assert np.isnan(games.values[last:]).all()
@@ -162,4 +162,4 @@ def test_values_that_fit_no_game_are_refused(tmp_path: Path) -> None:
     with StoreWriter(tmp_path / "wrong") as writer:  # as another program may write it: `add` refuses the record
         writer.add_batch(rows_to_batch([wrong]))
     with pytest.raises(StoreError, match="3 root_values for a game of"):
-        Games.of(Store.open(tmp_path / "wrong"))
+        SelfPlayGames.of(Store.open(tmp_path / "wrong"))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tengen.training.config import ScheduleConfig, TrainConfig, TrainerConfig
-from tengen.training.schedules import Position, Schedule, factor, position, progress
+from tengen.training.schedules import LearningRateSchedule, Position, factor, position, progress
 
 
 def test_progress_follows_what_ends_first() -> None:
@@ -101,7 +101,7 @@ def _scaled(value: Any, scale: int) -> Any:
 
 def test_a_plateau_is_that_of_pytorch() -> None:
     config = ScheduleConfig(warmup_steps=0, shape="plateau", factor=1 / 1.2, patience=3)
-    ours, theirs = Schedule(config), make("plateau")
+    ours, theirs = LearningRateSchedule(config), make("plateau")
     figures = [0.1, 0.3, 0.2, 0.3, 0.3, 0.1, 0.1, 0.29, 0.31, 0.3, 0.1, 0.1, 0.1, 0.1, 0.1]
     rates = []
     for epoch, top1 in enumerate(figures, 1):
@@ -110,7 +110,7 @@ def test_a_plateau_is_that_of_pytorch() -> None:
         theirs.step(top1)
         rates.append(ours.factor(at))
         assert rates[-1] == pytest.approx(theirs.get_last_lr()[0]), epoch
-        restored = Schedule(config)
+        restored = LearningRateSchedule(config)
         restored.load_state_dict(ours.state_dict())
         ours = restored
     assert len(set(rates)) == 5
@@ -118,7 +118,7 @@ def test_a_plateau_is_that_of_pytorch() -> None:
 
 def test_a_plateau_counts_from_an_epoch_and_follows_an_error_downwards() -> None:
     config = ScheduleConfig(shape="plateau", patience=2, after=5, metric="value_mse", factor=0.5, warmup_steps=0)
-    schedule = Schedule(config)
+    schedule = LearningRateSchedule(config)
     until_best = ((1, 0.5, 1), (4, 0.6, 1), (6, 0.6, 1), (7 - 1e-12, 0.6, 0.5), (8, 0.4, 0.5))
     for epoch, mse, share in (*until_best, (9, 0.4, 0.5), (10, 0.4, 0.25)):
         schedule.see(Position(0, 0.0, epochs=epoch), {"value_mse": mse})

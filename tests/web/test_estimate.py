@@ -8,7 +8,7 @@ from known_positions import SETTLED
 
 from tengen.engine import Count
 from tengen.game import Game
-from tengen.web.estimate import CERTAIN, Estimate
+from tengen.web.estimate import CERTAIN, ScoreEstimate
 
 
 def counted(game: Game, dead: list[int]) -> Count:
@@ -23,7 +23,7 @@ def counted(game: Game, dead: list[int]) -> Count:
 def test_a_finished_board_is_counted_as_by_the_rules(rules: str, komi: float) -> None:
     game = Game.from_diagram(SETTLED, rules=rules, komi=komi)
     dead = sorted(game.dead_by_playouts(128, 1))
-    estimate = Estimate.of(game, counted(game, dead))
+    estimate = ScoreEstimate.of(game, counted(game, dead))
     assert estimate.score == game.score(dead)
     assert estimate.open == 0
 
@@ -34,7 +34,7 @@ def test_prisoners_are_captured_and_lost_stones() -> None:
     for vertex in ("A8", "A9", "B9", "E5"):
         game.play(vertex)
     ownership = np.ones((9, 9), np.float32)
-    estimate = Estimate.of(game, Count(0.0, (), ownership, game.owners([])))
+    estimate = ScoreEstimate.of(game, Count(0.0, (), ownership, game.owners([])))
     assert estimate.prisoners == (2, 0)
     assert estimate.territory == (81 - 2, 0)
     assert estimate.lines() == [
@@ -47,7 +47,7 @@ def test_prisoners_are_captured_and_lost_stones() -> None:
 def test_uncertain_points_are_open_and_uncertain_stones_live() -> None:
     game = Game(9, "chinese", 7.0).play("E5")
     ownership = np.full((9, 9), -CERTAIN / 2, np.float32)
-    estimate = Estimate.of(game, Count(0.0, (), ownership, game.owners([])))
+    estimate = ScoreEstimate.of(game, Count(0.0, (), ownership, game.owners([])))
     assert (estimate.stones, estimate.territory, estimate.open) == ((1, 0), (0, 0), 80)
     assert estimate.lines()[-1] == "Open: 80 points"
     assert "Black: stones 1 + territory 0 = 1" in estimate.lines()

@@ -12,7 +12,7 @@ from tengen.engine.levels import levels_on
 from tengen.errors import TengenError
 from tengen.web.language import LANGUAGES, use
 from tengen.web.opponents import FIRST_LEVEL, AutomaticLevel, Opponents
-from tengen.web.players import PERSON, Player, facing, level_of_visits, own_player, player_of, program_player
+from tengen.web.players import PERSON, PlayerChoice, facing, level_of_visits, own_player, player_of, program_player
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, first_game
 
@@ -119,10 +119,10 @@ def test_a_rematch_is_against_the_next_level() -> None:
 
 def test_a_kept_game_finds_its_level_again() -> None:
     for key in ("level-4", "auto-4"):
-        found = player_of(Player(key, visits=1).state, 9)
+        found = player_of(PlayerChoice(key, visits=1).state, 9)
         assert (found.key, found.style, found.visits) == (key, levels_on(9)[3].style, levels_on(9)[3].visits)
     for key in ("visits-250", "level-99", "level-x", "beginner", ""):
-        assert player_of(Player(key, visits=250).state, 9) == level_of_visits(250)
+        assert player_of(PlayerChoice(key, visits=250).state, 9) == level_of_visits(250)
     assert level_of_visits(250).style == Style()
     for player in (PERSON, program_player("gnugo"), own_player("zero-9x9", seconds=2.5), own_player("", 300)):
         assert player_of(player.state, 9) == player

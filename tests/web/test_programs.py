@@ -19,7 +19,7 @@ from tengen.game import BLACK, WHITE
 from tengen.gtp.program import ProgramSettings
 from tengen.web import programs
 from tengen.web.controller import EngineController
-from tengen.web.players import DEFAULT_ENGINE, PERSON, Player, facing, level_of_visits, program_player
+from tengen.web.players import DEFAULT_ENGINE, PERSON, PlayerChoice, facing, level_of_visits, program_player
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings
@@ -191,7 +191,7 @@ def test_a_resignation_ends_the_game() -> None:
 
 
 @pytest.mark.parametrize("black", [level_of_visits(16), program_player("the program 2")])
-def test_engines_play_to_the_end_and_a_program_that_counts_otherwise_is_quoted(black: Player) -> None:
+def test_engines_play_to_the_end_and_a_program_that_counts_otherwise_is_quoted(black: PlayerChoice) -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         await until(lambda: messages)
         assert controller.session.result == "W+7.5"

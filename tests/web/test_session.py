@@ -19,7 +19,7 @@ from tengen.web.clock import GameClock
 from tengen.web.components import candidate_rows
 from tengen.web.editor import Editor
 from tengen.web.panels import hint
-from tengen.web.players import DEFAULT_ENGINE, PEOPLE, Player, facing, level_of_visits
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
@@ -203,7 +203,9 @@ def test_nothing_is_agreed_before_the_dead_stones_are_counted() -> None:
 
 
 @pytest.mark.parametrize("players", [facing(DEFAULT_ENGINE, BLACK), (DEFAULT_ENGINE, DEFAULT_ENGINE), PEOPLE])
-def test_a_long_cycle_ends_the_game_without_result_and_without_a_count(players: tuple[Player, Player]) -> None:
+def test_a_long_cycle_ends_the_game_without_result_and_without_a_count(
+    players: tuple[PlayerChoice, PlayerChoice],
+) -> None:
     settings = GameSettings(size=9, rules="japanese", players=players)
     session = GameSession(settings, start=Game.from_diagram(TRIPLE_KO, "japanese"))
     for point in TRIPLE_KO_CYCLE * 2:

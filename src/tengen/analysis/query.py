@@ -50,7 +50,7 @@ class QueryError(TengenError):
 
 
 @dataclass(frozen=True)
-class Turn:
+class QueryPosition:
     """One position of a query: `number` moves were played before it."""
 
     number: int
@@ -85,7 +85,7 @@ class Query:
     """
 
     id: str
-    turns: tuple[Turn, ...]
+    turns: tuple[QueryPosition, ...]
     settings: AnalysisSettings
     restrictions: tuple[MoveRestriction, ...]
     includes: Includes
@@ -265,7 +265,7 @@ def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> Non
     game.setup(black, white, first_player)
 
 
-def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int]) -> list[Turn]:
+def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int]) -> list[QueryPosition]:
     """The positions that are to be searched.
 
     Raises QueryError if any move of the game is illegal.
@@ -274,7 +274,7 @@ def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, i
     for number in range(len(moves) + 1):
         if number in priorities:
             position = resumed(game) if game.is_over else game.copy()
-            turns.append(Turn(number, priorities[number], position))
+            turns.append(QueryPosition(number, priorities[number], position))
         if number < len(moves):
             color, point = moves[number]
             try:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.analysis.query import Query, Turn
+from tengen.analysis.query import Query, QueryPosition
 from tengen.coords import from_gtp, to_gtp
 from tengen.engine.positions import root_symmetries
 from tengen.engine.result import Candidate, SearchResult
@@ -25,7 +25,7 @@ UNKNOWN = -1.0
 
 def report(
     query: Query,
-    turn: Turn,
+    turn: QueryPosition,
     result: SearchResult,
     search: TreeSearch,
     *,
@@ -58,7 +58,7 @@ def report(
     return fields
 
 
-def no_results(query: Query, turn: Turn) -> Fields:
+def no_results(query: Query, turn: QueryPosition) -> Fields:
     """The report of a search that was terminated before it began."""
     return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": False, "noResults": True}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import tengen
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
-from tengen.analysis.query import Query, QueryError, Turn, read_query
+from tengen.analysis.query import Query, QueryError, QueryPosition, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
@@ -46,7 +46,7 @@ Write = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Options:
+class AnalysisOptions:
     """The options of `tengen analysis`; its help explains each."""
 
     net: str = "default"
@@ -65,7 +65,7 @@ class Options:
     on_size: Callable[[int], object] = lambda size: None  # called with the board size of each search
 
 
-def run(options: Options) -> None:
+def run(options: AnalysisOptions) -> None:
     """Serve standard input and output until the input ends. Raises TengenError for impossible options."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     settings = _settings(options)
@@ -105,7 +105,7 @@ def run(options: Options) -> None:
         raise server.failure
 
 
-def _settings(options: Options) -> AnalysisSettings:
+def _settings(options: AnalysisOptions) -> AnalysisSettings:
     """The settings of the preset, then of the configuration files, then of the overrides, then of --set."""
     given: dict[str, str] = {}
     for path in options.configs:
@@ -125,7 +125,7 @@ class _Request:
     """One position of a query that is not answered yet."""
 
     query: Query
-    turn: Turn
+    turn: QueryPosition
     task: SearchTask | None = field(default=None)
     human: RawOutput | None = None
 

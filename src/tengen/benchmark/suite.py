@@ -29,7 +29,7 @@ from tengen.machine import busy_cores, core_count, processor_name, total_memory
 from tengen.training.config import RunConfig
 
 if TYPE_CHECKING:  # stores are not a part of a player's install
-    from tengen.benchmark.training import Encoding, Estimate
+    from tengen.benchmark.training import Encoding, TrainingTime
 
 PLAY_SIZES = (9, 19)
 POOL_SIZE = 9
@@ -81,7 +81,7 @@ class Figures:
     visits: list[Visits] = field(default_factory=list)
     playouts: list[Playouts] = field(default_factory=list)
     encoding: Encoding | None = None
-    recipes: list[Estimate] = field(default_factory=list)
+    recipes: list[TrainingTime] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Encoding:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TrainingTime:
     """How long a recipe will take, from the steps that were measured.
 
     `positions` a second are those of training steps alone; `judging` is the share of the time that
@@ -79,7 +79,7 @@ def encoding(runs: Sequence[RunConfig], seconds: float) -> Encoding:
         return _encoding(store, "random games", seconds)
 
 
-def estimate(run: RunConfig, seconds: float) -> Estimate:
+def estimate(run: RunConfig, seconds: float) -> TrainingTime:
     """Train a little by a recipe, in memory, and work out the rest. Needs the extra [train].
 
     Positions come from the recipe's stores, or from random games where these do not exist.
@@ -133,9 +133,9 @@ def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, floa
     return steps, seconds, judgings * a_judging / seconds, ends_by
 
 
-def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int) -> Estimate:
+def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int) -> TrainingTime:
     steps, seconds, judging, ends_by = plan(run.training, pace, min(judged, run.training.validation_games))
-    return Estimate(
+    return TrainingTime(
         recipe=run.name,
         network=network,
         source=source,

@@ -62,11 +62,11 @@ def command(
 ) -> None:
     """Analyze many positions at once with KataGo's JSON protocol. KaTrain and other programs that run `katago
     analysis` can run this command, or `tengen-katago analysis` with the arguments that they give to KataGo."""
-    from tengen.analysis.server import Options, run
+    from tengen.analysis.server import AnalysisOptions, run
     from tengen.cli.board_sizes import boards_warning
 
     run(
-        Options(
+        AnalysisOptions(
             net=net,
             human_net=human_net,
             configs=tuple(config or ()),

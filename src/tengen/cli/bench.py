@@ -22,7 +22,7 @@ from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
 if TYPE_CHECKING:  # stores are not a part of a player's install
-    from tengen.benchmark.training import Encoding, Estimate
+    from tengen.benchmark.training import Encoding, TrainingTime
 
 _KIND = "supervised"
 _ONLY_NETWORKS = "only recipes of tengen train that train a network are estimated"
@@ -206,7 +206,7 @@ def _playouts(rows: list[Playouts]) -> Table:
     return table
 
 
-def _print_training(encoding: Encoding | None, recipes: list[Estimate], console: Console) -> None:
+def _print_training(encoding: Encoding | None, recipes: list[TrainingTime], console: Console) -> None:
     if encoding:
         console.print("[bold]positions from games into batches, a second on one thread[/bold]")
         source = f"  of {encoding.source}, {_board(encoding.size)}"
@@ -225,7 +225,7 @@ def _print_training(encoding: Encoding | None, recipes: list[Estimate], console:
     console.print()
 
 
-def _how_measured(row: Estimate) -> str:
+def _how_measured(row: TrainingTime) -> str:
     end = "its max_hours end it" if row.ends_by == "max_hours" else f"{row.steps:,} steps end it"
     parts = [
         f"{row.recipe}: from {row.measured_steps} steps on positions of {row.source}; {end}",

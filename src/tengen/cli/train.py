@@ -22,7 +22,7 @@ from tengen.training.config import LinearRun, RunConfig
 if TYPE_CHECKING:
     from tengen.networks import NetConfig
     from tengen.training.batches import TensorBatch
-    from tengen.training.start import Start
+    from tengen.training.start import TransferredLayers
     from tengen.training.trainer import Trainer
 
 KINDS = ("supervised", "linear-playout")
@@ -122,7 +122,7 @@ def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str
 
     console = Console(stderr=True, soft_wrap=True)  # a path in two lines cannot be copied
 
-    def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
+    def describe(trainer: Trainer[TensorBatch], begun: TransferredLayers | None) -> None:
         settings = ", ".join(f"{name} {value}" for name, value in config.model_dump().items())
         console.print(f"run {folder}: {settings}", markup=False)
         console.print(f"{len(Store.open(Path(run.data.store))):,} games of {run.data.store}", markup=False)

@@ -80,7 +80,7 @@ class TooMuch(Exception):
     """A file expands to more than the limits allow: the reason and the count."""
 
 
-class Budget:
+class ExpandedSize:
     """What one file on disk has expanded to so far."""
 
     def __init__(self, limits: ImportLimits, size: int) -> None:
@@ -106,7 +106,7 @@ class Budget:
 class _Expanded(io.RawIOBase):
     """The contents of an archive, counted against a budget."""
 
-    def __init__(self, stream: Any, budget: Budget) -> None:
+    def __init__(self, stream: Any, budget: ExpandedSize) -> None:
         self._stream = stream
         self._budget = budget
 
@@ -184,7 +184,7 @@ class Sources:
         """Read all sources once."""
         for (name, path), size in zip(self.files, self._sizes, strict=True):
             try:
-                self._budget = Budget(self._limits, size)
+                self._budget = ExpandedSize(self._limits, size)
                 with _standard_input() if name == STDIN else path.open("rb") as self._open:
                     yield from self._trees(name, self._open, 0)
             except TooMuch as error:

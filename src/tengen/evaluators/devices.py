@@ -39,7 +39,7 @@ BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 _SECONDS = 0.4  # of measuring a device
 
 
-class Options(TypedDict, total=False):
+class EvaluatorOptions(TypedDict, total=False):
     """Arguments of OpenVinoEvaluator. ONNX Runtime takes `threads` and `max_batch` alone, PyTorch `precision`."""
 
     threads: int
@@ -51,7 +51,7 @@ class Options(TypedDict, total=False):
 
 
 def open_device(
-    path: Path, device: Device, *, layout: Layout | None = None, **options: Unpack[Options]
+    path: Path, device: Device, *, layout: Layout | None = None, **options: Unpack[EvaluatorOptions]
 ) -> NetworkFileEvaluator:
     """The evaluator of a network file on a device other than auto and uniform; `layout` is for the CPU.
 
@@ -120,7 +120,7 @@ def onnxruntime_providers() -> list[str]:
 
 
 def fastest_device(
-    path: Path, batch: int | None, *, again: bool = False, **options: Unpack[Options]
+    path: Path, batch: int | None, *, again: bool = False, **options: Unpack[EvaluatorOptions]
 ) -> tuple[Device, dict[str, float]]:
     """(the device with the most evaluations a second of a network, in batches of `batch`; the rates by device).
 
@@ -293,7 +293,7 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _case(path: Path, batch: int | None, **options: Unpack[Options]) -> str:
+def _case(path: Path, batch: int | None, **options: Unpack[EvaluatorOptions]) -> str:
     """What the rates hang on: the network, the batch, and all options but those that concern opening alone."""
     threads = options.get("threads", 0) or core_count()
     further = {name: value for name, value in sorted(options.items()) if name in ("streams", "precision", "native")}

@@ -20,7 +20,7 @@ from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import WEAKENING, change_settings
 from tengen.gtp.parse import Command, parse_line
-from tengen.gtp.session import GtpSession, Options, Stream
+from tengen.gtp.session import GtpOptions, GtpSession, Stream
 from tengen.gtp.setup import acceptable_komi
 from tengen.gtp.streams import open_channel
 from tengen.machine import Device
@@ -83,7 +83,7 @@ def run(settings: Settings) -> None:
         style=style,
         on_sizes={} if settings.level is None else ladder_networks(),
     )
-    options = Options(
+    options = GtpOptions(
         name=settings.name,
         version=settings.version,
         answer_version=settings.answer_version,

@@ -82,7 +82,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Options:
+class GtpOptions:
     """Options of the command line.
 
     name: what the program answers to `name`. version: that of Tengen. answer_version: what the program answers to
@@ -125,7 +125,7 @@ class GtpSession:
     engine: GtpEngine
     game: Game
     lines: InputQueue = field(default_factory=InputQueue)
-    options: Options = field(default_factory=Options)
+    options: GtpOptions = field(default_factory=GtpOptions)
     now: Callable[[], float] = time.monotonic
     control: TimeControl | None = None
     clocks: dict[int, Clock] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from tengen.engine.clock import TimeControl
 from tengen.errors import TengenError
 from tengen.match.game import FAILURES, Conditions, MatchGame, Outcome
 from tengen.match.moves import DeadStones
-from tengen.match.openings import Openings, Pair, open_openings
+from tengen.match.openings import GamePair, Openings, open_openings
 from tengen.match.player import Player, Reply
 from tengen.match.players import open_player
 from tengen.match.schedule import Fixture, fixture
@@ -25,7 +25,7 @@ _PATIENCE = 3  # games in a row that a player may fail to start
 
 
 @dataclass(frozen=True)
-class Played:
+class FinishedGame:
     """A finished game."""
 
     outcome: Outcome
@@ -114,7 +114,7 @@ class BatchMatch:
             finally:
                 player.end_game(-1)
 
-    def play(self, indices: Iterable[int]) -> Iterator[list[Played]]:
+    def play(self, indices: Iterable[int]) -> Iterator[list[FinishedGame]]:
         """Play these games; those that end at the same step come together, in the order of their numbers.
 
         The next number is asked for when a game has ended and the caller has seen it. Raises TengenError when a player
@@ -133,12 +133,12 @@ class BatchMatch:
                     self._watch(played.outcome)
                 yield sorted(done, key=lambda played: played.outcome.index)
 
-    def play_all(self, games: int) -> list[Played]:
+    def play_all(self, games: int) -> list[FinishedGame]:
         """The games 0 to `games` - 1 in the order of their numbers."""
         played = [one for batch in self.play(range(games)) for one in batch]
         return sorted(played, key=lambda one: one.outcome.index)
 
-    def start_games(self, waiting: Iterator[int]) -> list[Played]:
+    def start_games(self, waiting: Iterator[int]) -> list[FinishedGame]:
         """Fill the free places with new games; those that end with their start are returned."""
         fixtures: list[Fixture] = []
         while len(self._playing) + len(fixtures) < self.at_once and (index := next(waiting, None)) is not None:
@@ -153,7 +153,7 @@ class BatchMatch:
             if outcome is None:
                 self._playing.append(game)
             else:
-                done.append(Played(outcome, game))
+                done.append(FinishedGame(outcome, game))
         return done
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class BatchMatch:
 
     def _draw_openings(self, fixtures: Sequence[Fixture]) -> None:
         new = {each.pair: each for each in fixtures if each.pair not in self._opened}
-        pairs = [Pair(each.round, self._players_of(each)) for each in new.values()]
+        pairs = [GamePair(each.round, self._players_of(each)) for each in new.values()]
         self._opened.update(zip(new, self._openings.moves(pairs), strict=True) if pairs else ())
 
     def _players_of(self, each: Fixture) -> tuple[Player, Player]:
@@ -184,7 +184,7 @@ class BatchMatch:
     def _opening(self, each: Fixture) -> list[int]:
         return self._opened.pop(each.pair) if each.index % 2 else self._opened[each.pair]
 
-    def _step(self) -> list[Played]:
+    def _step(self) -> list[FinishedGame]:
         """One move in every game; the games that it ended."""
         by_player: dict[str, list[MatchGame]] = defaultdict(list)
         for game in self._playing:
@@ -194,7 +194,7 @@ class BatchMatch:
             outside = {}  # no other player would compute at the same time
         # Programs think in threads while the players of this process compute.
         answers = {name: self._outside.submit(self._ask, name, games) for name, games in outside.items()}
-        done: list[Played] = []
+        done: list[FinishedGame] = []
         for name, games in by_player.items():
             if name not in outside:
                 done += self._take(games, *self._ask(name, games))
@@ -210,9 +210,11 @@ class BatchMatch:
         replies = self.players[name].choose([game.turn() for game in games])
         return replies, (perf_counter() - started) / len(games)
 
-    def _take(self, games: Sequence[MatchGame], replies: Sequence[Reply], seconds: float) -> list[Played]:
+    def _take(self, games: Sequence[MatchGame], replies: Sequence[Reply], seconds: float) -> list[FinishedGame]:
         outcomes = [game.answer(reply, seconds) for game, reply in zip(games, replies, strict=True)]
-        return [Played(outcome, game) for game, outcome in zip(games, outcomes, strict=True) if outcome is not None]
+        return [
+            FinishedGame(outcome, game) for game, outcome in zip(games, outcomes, strict=True) if outcome is not None
+        ]
 
     def _watch(self, outcome: Outcome) -> None:
         """Raise TengenError for a player that can no longer start: lost games would say nothing about its strength."""

@@ -24,7 +24,7 @@ _ORDER = 7  # purpose of a seed: the order of a list
 
 
 @dataclass(frozen=True)
-class Pair:
+class GamePair:
     """Two games that share an opening: their round, and the players, first the one with Black in the first game."""
 
     round: int
@@ -34,7 +34,7 @@ class Pair:
 class Openings(Protocol):
     """Where the first moves of a pair come from."""
 
-    def moves(self, pairs: Sequence[Pair]) -> list[list[int]]:
+    def moves(self, pairs: Sequence[GamePair]) -> list[list[int]]:
         """The first moves of each of these pairs, a function of the pair alone."""
 
 
@@ -72,7 +72,7 @@ class Drawn:
         self._conditions = conditions
         self._opener = opener
 
-    def moves(self, pairs: Sequence[Pair]) -> list[list[int]]:
+    def moves(self, pairs: Sequence[GamePair]) -> list[list[int]]:
         conditions = self._conditions
         games = [conditions.new_game() for _ in pairs]
         uniform = [np.random.default_rng((conditions.seed, pair.round)).random(conditions.drawn) for pair in pairs]
@@ -85,7 +85,7 @@ class Drawn:
         return [[point for _, point in game.moves] for game in games]
 
     def _by_policy(
-        self, pairs: Sequence[Pair], games: Sequence[Game], playing: Sequence[int]
+        self, pairs: Sequence[GamePair], games: Sequence[Game], playing: Sequence[int]
     ) -> list[tuple[tuple[Player, ...], list[int]]]:
         """The numbers of pairs with the players whose policies they ask for the next move, in this order."""
         groups: dict[tuple[int, ...], tuple[tuple[Player, ...], list[int]]] = {}
@@ -133,7 +133,7 @@ class Listed:
         """Openings that differ."""
         return len(self._lines)
 
-    def moves(self, pairs: Sequence[Pair]) -> list[list[int]]:
+    def moves(self, pairs: Sequence[GamePair]) -> list[list[int]]:
         return [list(self._lines[self._order[pair.round % len(self)]]) for pair in pairs]
 
 

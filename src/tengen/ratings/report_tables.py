@@ -25,7 +25,7 @@ from tengen.runs.report import Board
 from tengen.sgf import read_game
 from tengen.statistics import Tally
 
-Played = tuple[GameSet, Outcome]
+PlayedGame = tuple[GameSet, Outcome]
 Row = dict[str, Any]
 
 DENSE = 12
@@ -87,7 +87,7 @@ def pairs(standings: Standings) -> list[list[str]]:
     return rows
 
 
-def failures(games: Sequence[Played], out: Path) -> list[Row]:
+def failures(games: Sequence[PlayedGame], out: Path) -> list[Row]:
     """Games that were lost by a crash, on time or by an illegal move, with the program's last words."""
     return [
         {
@@ -102,7 +102,7 @@ def failures(games: Sequence[Played], out: Path) -> list[Row]:
     ]
 
 
-def disagreements(games: Sequence[Played], out: Path) -> list[Row]:
+def disagreements(games: Sequence[PlayedGame], out: Path) -> list[Row]:
     """Games in which the players' dead stones led to different scores."""
     return [
         {
@@ -118,7 +118,7 @@ def disagreements(games: Sequence[Played], out: Path) -> list[Row]:
     ]
 
 
-def games_by_pairing(games: Sequence[Played], out: Path) -> list[Row]:
+def games_by_pairing(games: Sequence[PlayedGame], out: Path) -> list[Row]:
     """All games by pairing, each with a link to its record."""
     found = []
     for (one, other), played in sorted(_by_pairing(games).items()):
@@ -128,7 +128,7 @@ def games_by_pairing(games: Sequence[Played], out: Path) -> list[Row]:
     return found
 
 
-def sample_games(games: Sequence[Played], out: Path) -> list[Board]:
+def sample_games(games: Sequence[PlayedGame], out: Path) -> list[Board]:
     """The final boards of a few games, of different pairings first; in each the game of middle length."""
     shown = []
     for game_set, outcome in _chosen(games):
@@ -139,15 +139,15 @@ def sample_games(games: Sequence[Played], out: Path) -> list[Board]:
     return shown
 
 
-def _by_pairing(games: Sequence[Played]) -> dict[tuple[str, str], list[Played]]:
-    met: dict[tuple[str, str], list[Played]] = defaultdict(list)
+def _by_pairing(games: Sequence[PlayedGame]) -> dict[tuple[str, str], list[PlayedGame]]:
+    met: dict[tuple[str, str], list[PlayedGame]] = defaultdict(list)
     for game_set, outcome in games:
         one, other = sorted((outcome.black, outcome.white))
         met[one, other].append((game_set, outcome))
     return met
 
 
-def _chosen(games: Sequence[Played]) -> list[Played]:
+def _chosen(games: Sequence[PlayedGame]) -> list[PlayedGame]:
     """Up to eight games, in turn from each pairing, those whose length is nearest to its median first."""
     pairings = list(_by_pairing(games).values())
     for found in pairings:

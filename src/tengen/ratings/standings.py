@@ -23,7 +23,7 @@ _MIN_GAMES = 8  # of a player with such a warning
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairResult:
     """All games between two players, the better one first; `expected` is the score that the ratings give the first."""
 
     first: str
@@ -40,7 +40,7 @@ class Standings:
     rules: dict[GameRules, float]
     ratings: Ratings
     by_color: dict[str, tuple[Tally, Tally]]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairResult, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -201,7 +201,7 @@ def _by_color(scores: list[Score]) -> dict[str, tuple[Tally, Tally]]:
     return {name: (total(black[name]), total(white[name])) for name in names}
 
 
-def _pairs(scores: list[Score], ratings: Ratings) -> tuple[Pair, ...]:
+def _pairs(scores: list[Score], ratings: Ratings) -> tuple[PairResult, ...]:
     order = {rating.player: i for i, rating in enumerate(ratings.players)}
     last = len(order)
     met: dict[tuple[str, str], list[Tally]] = defaultdict(list)
@@ -217,7 +217,7 @@ def _pairs(scores: list[Score], ratings: Ratings) -> tuple[Pair, ...]:
     for (first, second), tallies in met.items():
         whole = total(tallies)
         rated = first in order and second in order
-        found.append(Pair(first, second, whole, expected[first, second] / whole.games if rated else None))
+        found.append(PairResult(first, second, whole, expected[first, second] / whole.games if rated else None))
     return tuple(sorted(found, key=lambda p: (order.get(p.first, last), order.get(p.second, last), p.first, p.second)))
 
 

@@ -10,7 +10,7 @@ from tengen.training.config import OptimizerConfig, ScheduleConfig, TrainerConfi
 from tengen.training.recipe import MAX_BATCH, MAX_COUNT, AreaRules, Positive, Recipe, Strict, key
 
 
-class GameConfig(Strict):
+class PolicyGameConfig(Strict):
     """What is played, as in `tengen.match.game.Conditions`."""
 
     size: int = key(9, "board size", ge=MIN_SIZE, le=MAX_SIZE)
@@ -90,7 +90,7 @@ class PolicyGradientConfig(Recipe):
     iterations: int = key(..., "length of the run in updates", ge=1, le=MAX_COUNT)
     games: int = key(128, "games of an update", ge=2, le=MAX_GAMES, multiple_of=2)
     temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
-    game: GameConfig = key(GameConfig(), "")
+    game: PolicyGameConfig = key(PolicyGameConfig(), "")
     pool: PoolConfig = key(PoolConfig(), "")
     learn: UpdateConfig = key(UpdateConfig(), "")
     evaluation: EvaluationConfig = key(EvaluationConfig(), "")

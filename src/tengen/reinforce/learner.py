@@ -24,7 +24,7 @@ from tengen.training.trainer import Trainer
 _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
 
 
-class Learner:
+class PolicyLearner:
     """A network in training. `updates` have been made; state() and restore() carry it over a stop."""
 
     def __init__(self, module: nn.Module, plane_set: str, config: PolicyGradientConfig) -> None:

@@ -28,7 +28,7 @@ from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import BLACK, WHITE
-from tengen.match.batch import BatchMatch, Played
+from tengen.match.batch import BatchMatch, FinishedGame
 from tengen.match.game import Conditions, longest_opening
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
@@ -38,7 +38,7 @@ from tengen.networks.export import export, relabel
 from tengen.networks.load import load_module
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.folder import PolicyGradientFolder
-from tengen.reinforce.learner import Learner, module_evaluator
+from tengen.reinforce.learner import PolicyLearner, module_evaluator
 from tengen.reinforce.losses import PolicyGradientLoss
 from tengen.reinforce.report import write_policy_gradient_report
 from tengen.reinforce.trajectories import trajectories
@@ -55,10 +55,10 @@ _POLICY, _OTHER = "policy", "opponent"  # names of the players in a match
 
 
 @dataclass(frozen=True)
-class Games:
+class PolicyMatch:
     """Games of the current policy, which has Black in those of even number, against another policy."""
 
-    played: list[Played]
+    played: list[FinishedGame]
     evaluations: int
     seconds: float
 
@@ -94,7 +94,7 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
     _check_parent(config, start)
     with files.lead():
         files.prepare(config, start)
-        learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
+        learner = PolicyLearner(load_module(files.parent), read_card(files.parent).plane_set, config)
         saved, hours = files.load(), 0.0
         if saved is not None:
             learner.restore(saved["learner"])
@@ -120,13 +120,18 @@ def _check_parent(config: PolicyGradientConfig, start: Path) -> None:
 class _Judged(NamedTuple):
     """What came of the games with the parent: by the best move after drawn openings, and with every move drawn."""
 
-    best: Games
-    drawn: Games
+    best: PolicyMatch
+    drawn: PolicyMatch
 
 
 class _Run:
     def __init__(
-        self, config: PolicyGradientConfig, files: PolicyGradientFolder, learner: Learner, log: EventLog, hours: float
+        self,
+        config: PolicyGradientConfig,
+        files: PolicyGradientFolder,
+        learner: PolicyLearner,
+        log: EventLog,
+        hours: float,
     ) -> None:
         self.config, self.files, self.learner, self.log = config, files, learner, log
         self.parent = read_card(files.parent)
@@ -218,7 +223,7 @@ class _Run:
         temperature: float | None = None,
         opening: int = 0,
         opening_temperature: float = 1.0,
-    ) -> Games:
+    ) -> PolicyMatch:
         """Play games between two raw policies, all in one batch."""
         started, game = time.perf_counter(), self.config.game
         drawn = self.config.temperature if temperature is None else temperature
@@ -246,7 +251,7 @@ class _Run:
         ) as match:
             played = match.play_all(games)
         evaluations = sum(player.evaluations for player in players.values())
-        return Games(played, evaluations, time.perf_counter() - started)
+        return PolicyMatch(played, evaluations, time.perf_counter() - started)
 
     def _seed(self, purpose: int, number: int) -> int:
         return int(np.random.default_rng([self.config.seed, purpose, number]).integers(1 << 62))
@@ -281,7 +286,7 @@ class _Run:
         write_text(self.files.ratings, json_text({"parent": self.parent.name, "points": points}, indent=1))
         write_policy_gradient_report(self.files.path, self.config, self.parent.name)
 
-    def _keep_games(self, result: Games) -> None:
+    def _keep_games(self, result: PolicyMatch) -> None:
         for which, record in zip("ab", result.records(), strict=False):
             names = (self.config.name, self.parent.name)
             black, white = names if which == "a" else names[::-1]
@@ -339,7 +344,7 @@ class _Run:
         return f"update {self.learner.updates}: entropy {values['entropy']:.2f}, KL {values['kl']:.3f}{judged}"
 
 
-def _figures(result: Games) -> dict[str, Any]:
+def _figures(result: PolicyMatch) -> dict[str, Any]:
     """Games against the parent, for the log."""
     low, high = result.tally.interval()
     return {

@@ -17,7 +17,7 @@ from tengen.data.record import WHITE_BIT, GameRecord
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, Game
 from tengen.selfplay.config import GameConfig, KomiConfig, ResignConfig, SelfPlayConfig
-from tengen.selfplay.plan import Start, make_plan
+from tengen.selfplay.plan import StartPosition, make_plan
 
 RECENT = 4
 """Cycles whose games determine fair komi, resignation and high-surprise starts."""
@@ -35,7 +35,7 @@ class CycleConditions:
 
     fair_komi: dict[int, float]
     resign_winrate: float = 0.0
-    starts: list[Start] = field(default_factory=list)
+    starts: list[StartPosition] = field(default_factory=list)
 
     @classmethod
     def of(cls, config: SelfPlayConfig, recent: list[GameRecord], cycle: int) -> CycleConditions:
@@ -118,24 +118,26 @@ def resign_threshold(games: Iterable[GameRecord], config: ResignConfig) -> float
     return float(min(config.max_threshold, np.quantile(found, config.false_positives, method="lower")))
 
 
-def high_surprise_starts(games: Iterable[GameRecord], config: GameConfig, kept: int = MAX_STARTS) -> list[Start]:
+def high_surprise_starts(
+    games: Iterable[GameRecord], config: GameConfig, kept: int = MAX_STARTS
+) -> list[StartPosition]:
     """The `kept` positions of highest policy surprise, at most one of a game, the highest first.
 
     Games of another stage of the run may have a position that does not occur in games of `config`, or in which they
     have ended: it is left out.
     """
-    found: list[tuple[float, int, Start]] = []
+    found: list[tuple[float, int, StartPosition]] = []
     for number, game in enumerate(games):
         if game.surprises is None or np.all(np.isnan(game.surprises)):
             continue
         ply = int(np.nanargmax(game.surprises))
         moves = tuple(int(move) for move in game.moves[:ply])
-        found.append((-float(game.surprises[ply]), number, Start(game.size, moves)))
+        found.append((-float(game.surprises[ply]), number, StartPosition(game.size, moves)))
     ordered = (start for _, _, start in sorted(found, key=lambda item: item[:2]))
     return list(islice((start for start in ordered if _occurs(start, config)), kept))
 
 
-def _occurs(start: Start, config: GameConfig) -> bool:
+def _occurs(start: StartPosition, config: GameConfig) -> bool:
     """Whether the moves of a start are legal, and none of them ends the game."""
     game = Game(start.size, config.rules)
     game._native.set_move_limit(config.max_moves or 2 * start.size**2)

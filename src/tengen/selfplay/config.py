@@ -157,7 +157,7 @@ class WindowConfig(Strict):
     expand: float = key(0.4, "growth per new position at `min_positions`", ge=0, le=1)
 
 
-class RecordsConfig(Strict):
+class RecordMixConfig(Strict):
     """Game records mixed into the batches.
 
     They replace self-play positions, which are then drawn less often than `reuse` says.
@@ -192,7 +192,7 @@ class LearnConfig(TrainerConfig):
     targets: TargetConfig = key(TargetConfig(), "")
     ema: Fraction = key(0.999, "decay of the moving average of the weights, which plays; 0: no average")
     swa: int = key(1, "the last network of the run is the mean of the weights of so many last networks (SWA)", ge=1)
-    records: RecordsConfig | None = key(None, "")
+    records: RecordMixConfig | None = key(None, "")
 
 
 class GateConfig(Strict):

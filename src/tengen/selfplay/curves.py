@@ -24,7 +24,7 @@ _MARKED = 30  # points up to which each is marked
 
 
 @dataclass(frozen=True)
-class Curve:
+class CyclePlot:
     """Lines over the cycles: `lines` gives the path of keys of each label, dots between; `percent` shows shares."""
 
     title: str
@@ -35,17 +35,17 @@ class Curve:
 
 
 LEARNING = (
-    Curve("Policy loss (nats)", {"training": "losses.policy", "new games": "fresh.policy"}, floor=None),
-    Curve("Value error", {"new games": "fresh.value", "games trained on": "seen.value"}),
-    Curve("Best move of raw policy and search agree", {"": "agreement"}, True),
+    CyclePlot("Policy loss (nats)", {"training": "losses.policy", "new games": "fresh.policy"}, floor=None),
+    CyclePlot("Value error", {"new games": "fresh.value", "games trained on": "seen.value"}),
+    CyclePlot("Best move of raw policy and search agree", {"": "agreement"}, True),
 )
 GAMES = (
-    Curve(
+    CyclePlot(
         "Length of games (moves)",
         {"mean": "statistics.length.mean", "90th percentile": "statistics.length.high",
          "10th percentile": "statistics.length.low"},
     ),
-    Curve(
+    CyclePlot(
         "Variety",
         {"duplicate games": "statistics.duplicates", "played in earlier cycles": "statistics.repeated",
          "distinct openings, 6 moves": "statistics.distinct_openings.6",
@@ -54,14 +54,14 @@ GAMES = (
     ),
 )  # fmt: skip
 HEALTH = (
-    Curve(
+    CyclePlot(
         "Root values",
         {"correlation with results": "statistics.values.correlation",
          "first position, for Black": "statistics.values.start",
          "standard deviation": "statistics.values.deviation"},
         floor=None,
     ),
-    Curve(
+    CyclePlot(
         "Resignation",
         {"winners that would have resigned": "statistics.resign.false_positives",
          "threshold (winrate)": "statistics.resign.threshold"},
@@ -70,7 +70,7 @@ HEALTH = (
 )  # fmt: skip
 
 
-def curves(chosen: Sequence[Curve], events: Sequence[Event]) -> list[Markup]:
+def curves(chosen: Sequence[CyclePlot], events: Sequence[Event]) -> list[Markup]:
     """SVGs of the curves for which there are figures."""
     return [_curve(curve, events) for curve in chosen if any(_series(events, path)[0] for path in curve.lines.values())]
 
@@ -135,7 +135,7 @@ def _over_cycles(title: str, draw: Draw, *, bottom: float = 0.15) -> Markup:
     return plot(title, "cycle", drawn, bottom=bottom)
 
 
-def _curve(curve: Curve, events: Sequence[Event]) -> Markup:
+def _curve(curve: CyclePlot, events: Sequence[Event]) -> Markup:
     def draw(axes: Axes) -> None:
         for (label, path), color in zip(curve.lines.items(), PALETTE, strict=False):
             cycles, values = _series(events, path)

@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Games:
+class SelfPlayGames:
     """n games with m moves in all. Per-game arrays are [n], per-move arrays [m], the games one after the other.
 
     `winner` is 0 black, 1 white, 2 draw, -1 unknown; `score` is Black minus White with komi, NaN where not counted.
@@ -41,7 +41,7 @@ class Games:
         return len(self.size)
 
     @classmethod
-    def of(cls, store: Store, first: int = 0, end: int | None = None) -> Games:
+    def of(cls, store: Store, first: int = 0, end: int | None = None) -> SelfPlayGames:
         """The games of rows first <= row < end of a store. Raises StoreError where values do not fit the moves."""
         parts = list(_parts(store, first, len(store) if end is None else end))
         lengths = _joined(parts, "moves", pc.list_value_length, np.int64)

@@ -53,7 +53,7 @@ _WHOLE = 10  # newest events whose figures stay in memory; the log has all
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedCycle:
     """A cycle whose games are in the store. `stats` is the work of this process in `seconds`; `before` games existed
     when it began.
     """
@@ -157,7 +157,7 @@ class SelfPlayRun:
         """The remaining cycles; with `overlap` the next cycle is played while the learner trains on the last."""
         with ThreadPoolExecutor(1, "self-play") as beside:
             try:
-                ahead: Future[Played] | None = None
+                ahead: Future[PlayedCycle] | None = None
                 for cycle in range(done, self.config.cycles):
                     timings = Timings()
                     self._shown = cycle
@@ -170,7 +170,7 @@ class SelfPlayRun:
                 self.stop.set()  # ends the games in flight
                 raise
 
-    def _play(self, cycle: int) -> Played:
+    def _play(self, cycle: int) -> PlayedCycle:
         """Play what is missing of a cycle, together with other processes, and put its games into the store."""
         began = time.monotonic()
         conditions = CycleConditions.of(self.config, self.recent.before(cycle), cycle)
@@ -179,14 +179,14 @@ class SelfPlayRun:
             before = len(self.transport.cycle_games(cycle).games())
             stats = self.player.play(cycle, conditions, self._show)
         self.recent.add(cycle, self.transport.store_cycle(cycle))
-        return Played(cycle, conditions, before, stats, time.monotonic() - began)
+        return PlayedCycle(cycle, conditions, before, stats, time.monotonic() - began)
 
     def _show(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         """Report games to the observer, unless the learner still trains on the cycle before."""
         if cycle == self._shown:
             self.observer.playing(cycle, done, games, evaluations)
 
-    def _learn(self, played: Played, timings: Timings, log: EventLog) -> None:
+    def _learn(self, played: PlayedCycle, timings: Timings, log: EventLog) -> None:
         """Train on a cycle, evaluate, rate; then write the event that completes the cycle."""
         cycle, conditions = played.cycle, played.conditions
         # Statistics of the new games, before the network has seen them.

@@ -15,7 +15,7 @@ _STANDARD = NormalDist()
 
 
 @dataclass(frozen=True)
-class Start:
+class StartPosition:
     """A position that games may start from, as stored moves: the point, with bit 15 set where White played.
 
     `komi` None draws it as for any other game.
@@ -52,7 +52,7 @@ def make_plan(
     index: int,
     *,
     fair_komi: Mapping[int, float] | None = None,
-    starts: Sequence[Start] = (),
+    starts: Sequence[StartPosition] = (),
     resigns: bool = False,
 ) -> GamePlan:
     """Game `index` of a cycle, by the recipe as it holds then.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tengen.data.record import GameRecord
-from tengen.evaluators.devices import Options, fastest_device, open_device
+from tengen.evaluators.devices import EvaluatorOptions, fastest_device, open_device
 from tengen.evaluators.evaluator import Evaluator
 from tengen.machine import Device, core_count
 from tengen.runs.interruption import ShutdownFlag
@@ -155,7 +155,7 @@ def open_evaluators(config: SelfPlayConfig, network: Path) -> list[Evaluator]:
     """The evaluators of this network that a generator needs, by the recipe."""
     workers = min(config.workers or core_count(), config.games_at_once)
     # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
-    options = Options(threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, native=False)
+    options = EvaluatorOptions(threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, native=False)
     device: Device = config.device
     if device == "auto":
         device, _ = fastest_device(network, _MAX_BATCH, **options)

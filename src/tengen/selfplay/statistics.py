@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tengen.data.record import WHITE_BIT, symmetry_table
 from tengen.data.store import Store
 from tengen.selfplay.conditions import lowest_of
-from tengen.selfplay.games import Games
+from tengen.selfplay.games import SelfPlayGames
 
 Figures = dict[str, Any]
 
@@ -45,7 +45,7 @@ def game_statistics(
     `resign_winrate` is the threshold in use, None without resignation; `played_out` [rows] marks the games without
     resignation. Without it all games that nobody resigned count, which hides false positives once games are.
     """
-    games = Games.of(store, first, end)
+    games = SelfPlayGames.of(store, first, end)
     return {
         "games": len(games),
         "sizes": _tally(games.size),
@@ -66,7 +66,7 @@ def game_statistics(
     }
 
 
-def first_moves(games: Games) -> dict[str, list[list[int]]]:
+def first_moves(games: SelfPlayGames) -> dict[str, list[list[int]]]:
     """How often each point was the first move, by board size: counts [size][size], the top row first."""
     maps = {}
     openings = games.first_moves(1)[:, 0]
@@ -77,7 +77,7 @@ def first_moves(games: Games) -> dict[str, list[list[int]]]:
     return maps
 
 
-def canonical_openings(games: Games, count: int) -> list[bytes]:
+def canonical_openings(games: SelfPlayGames, count: int) -> list[bytes]:
     """A key of the first `count` moves of every game, the same for all eight symmetries."""
     keys = [b""] * len(games)
     openings = games.first_moves(count)
@@ -93,7 +93,7 @@ def canonical_openings(games: Games, count: int) -> list[bytes]:
     return keys
 
 
-def root_values(games: Games) -> Figures:
+def root_values(games: SelfPlayGames) -> Figures:
     """Root values of the searches against the results of the games.
 
     `start`: mean first value of a game for Black. `correlation` of values and results from Black's side, over all
@@ -115,7 +115,9 @@ def root_values(games: Games) -> Figures:
     }
 
 
-def resignation(games: Games, winrate: float | None, turns: int, played_out: Sequence[bool] | None = None) -> Figures:
+def resignation(
+    games: SelfPlayGames, winrate: float | None, turns: int, played_out: Sequence[bool] | None = None
+) -> Figures:
     """How often the winner of a game that was played out would have resigned it.
 
     A side resigns at threshold w when its winrate was below w on `turns` of its turns in a row. `curve` holds the
@@ -132,7 +134,9 @@ def resignation(games: Games, winrate: float | None, turns: int, played_out: Seq
     }
 
 
-def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | None = None) -> npt.NDArray[np.float64]:
+def lowest_of_winners(
+    games: SelfPlayGames, turns: int, played_out: Sequence[bool] | None = None
+) -> npt.NDArray[np.float64]:
     """The lowest winrate that the winner kept for `turns` of its turns, for every game played out to a winner.
 
     Turns without a value are passed over. `played_out` as in `game_statistics`.
@@ -147,7 +151,7 @@ def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | Non
     return lows
 
 
-def _endings(games: Games, max_moves: int | None) -> dict[str, int]:
+def _endings(games: SelfPlayGames, max_moves: int | None) -> dict[str, int]:
     """Games by how they ended; a game as long as the limit that was counted ended there."""
     limits = 2 * games.size.astype(int) ** 2 if max_moves is None else np.full(len(games), max_moves)
     names = np.array(games.ending, object)
@@ -155,7 +159,7 @@ def _endings(games: Games, max_moves: int | None) -> dict[str, int]:
     return _tally(names.astype(str))
 
 
-def _fair(games: Games, fair_komi: Mapping[int, float]) -> dict[str, Figures]:
+def _fair(games: SelfPlayGames, fair_komi: Mapping[int, float]) -> dict[str, Figures]:
     """By board size: the estimated fair komi, the games within a point of it, and Black's winrate in those."""
     found = {}
     for size, komi in sorted(fair_komi.items()):
@@ -168,7 +172,7 @@ def _fair(games: Games, fair_komi: Mapping[int, float]) -> dict[str, Figures]:
     return found
 
 
-def _variety(games: Games, earlier: npt.NDArray[np.uint64]) -> Figures:
+def _variety(games: SelfPlayGames, earlier: npt.NDArray[np.uint64]) -> Figures:
     """Duplicates within the cycle and of earlier games, and distinct openings, as shares of the games."""
     count = max(1, len(games))
     distinct = {f"{moves}": len(set(canonical_openings(games, moves))) / count for moves in _OPENINGS}
@@ -179,7 +183,7 @@ def _variety(games: Games, earlier: npt.NDArray[np.uint64]) -> Figures:
     }
 
 
-def _first_known(games: Games) -> npt.NDArray[np.float64]:
+def _first_known(games: SelfPlayGames) -> npt.NDArray[np.float64]:
     """The first value of each game that has one, from Black's side."""
     known = np.flatnonzero(~np.isnan(games.values))
     _, place = np.unique(games.owner[known], return_index=True)

@@ -65,7 +65,7 @@ def check_metric(config: ScheduleConfig, figures: Sequence[str]) -> None:
         )
 
 
-class Schedule:
+class LearningRateSchedule:
     """The learning rate of a run, with what a plateau schedule remembers of the validations."""
 
     def __init__(self, config: ScheduleConfig) -> None:

@@ -33,7 +33,7 @@ _SHOWN = 6  # layers that a report names
 
 
 @dataclass(frozen=True)
-class Start:
+class TransferredLayers:
     """What a network took from another one: its layers by name, and what stayed apart.
 
     `fresh` are layers of the network that found no match, `unused` layers of the source without one. `parameters` of
@@ -138,7 +138,7 @@ def with_network(run: RunConfig, folder: RunFolder | None = None) -> RunConfig:
     return run.model_copy(update={"network": origin.network, "card": card})
 
 
-def start_from(network: nn.Module, name_or_path: str) -> Start:
+def start_from(network: nn.Module, name_or_path: str) -> TransferredLayers:
     """Give a network every layer of another one that has the same name and shapes.
 
     The other one is the name of an installed network, a network file, or the folder of a supervised run, whose newest
@@ -161,7 +161,7 @@ def start_from(network: nn.Module, name_or_path: str) -> Start:
     sizes = {name: parameter.numel() for name, parameter in network.named_parameters()}
     scalars = [part for name, part in network.named_modules() if isinstance(part, ScalarLinear) and name in matching]
     fold_scalars(scalars, constant)
-    return Start(
+    return TransferredLayers(
         source=source,
         layers=tuple(layer for layer in wanted if layer in matching),
         fresh=tuple(layer for layer in wanted if layer not in matching),

@@ -59,7 +59,15 @@ from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.samplers import Samplers, open_samplers
 from tengen.training.schedules import check_metric, position
-from tengen.training.start import Origin, Start, note_learnt, origin_of, scale_down, start_from, with_network
+from tengen.training.start import (
+    Origin,
+    TransferredLayers,
+    note_learnt,
+    origin_of,
+    scale_down,
+    start_from,
+    with_network,
+)
 from tengen.training.teacher import LabelBuffer, target_mix, teacher_of
 from tengen.training.trainer import Callback, Trainer
 
@@ -125,7 +133,7 @@ def train(
     out: Path,
     *,
     show_progress: bool = True,
-    on_start: Callable[[Trainer[TensorBatch], Start | None], None] = lambda *_: None,
+    on_start: Callable[[Trainer[TensorBatch], TransferredLayers | None], None] = lambda *_: None,
     local: Mapping[str, Path] = {},
     stop: ShutdownFlag | None = None,
 ) -> Path:

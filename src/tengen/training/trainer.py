@@ -32,7 +32,7 @@ from tengen.training.fabric import in_bf16, make_fabric
 from tengen.training.losses import PartWeights
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import FOREVER
-from tengen.training.schedules import Position, Schedule
+from tengen.training.schedules import LearningRateSchedule, Position
 from tengen.training.tensor_file import State, load_tensors, save_tensors
 
 _LOOK_EVERY = 16  # steps between two looks at the loss on a GPU: a look waits for the device
@@ -132,7 +132,7 @@ class Trainer(Generic[BatchT]):
                 accelerate(self.network, precision)
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
         self.optimizer = make_optimizer(self.network, config.optimizer)
-        self.schedule = Schedule(config.schedule)
+        self.schedule = LearningRateSchedule(config.schedule)
         compiled: Any = torch.compile(self.network) if config.compile else self.network
         self._module, self._stepper = self.fabric.setup(compiled, self.optimizer)
         self._finite = torch.ones((), dtype=torch.bool, device=self.device)  # whether all losses so far are

@@ -21,7 +21,7 @@ from tengen.web.language import _
 from tengen.web.programs import ProgramThread
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode, PageAnalysis
-from tengen.web.teaching import Teacher
+from tengen.web.teaching import TeachingMode
 
 T = TypeVar("T")
 Activity = Literal["", "thinking", "analyzing", "teaching", "counting"]
@@ -53,7 +53,7 @@ class EngineController:
     ) -> None:
         self.session = session
         self.thread = thread
-        self.teacher = Teacher(self._teach)
+        self.teacher = TeachingMode(self._teach)
         self.analysis = PageAnalysis()
         self.analyzing = False
         self.paused = False

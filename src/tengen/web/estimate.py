@@ -16,7 +16,7 @@ CERTAIN = 0.4
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ScoreEstimate:
     """Points by color, Black's first: `stones` (under area scoring), `territory`, `prisoners` (under territory
     scoring: captured stones and those that are lost on the board). `open` are points that count for nobody yet.
     """
@@ -29,7 +29,7 @@ class Estimate:
     open: int
 
     @classmethod
-    def of(cls, game: Game, count: Count) -> Estimate:
+    def of(cls, game: Game, count: Count) -> ScoreEstimate:
         """From the ownership of a count; handicap compensation is not part of it."""
         board, ownership = game.board.ravel(), count.ownership.ravel()
         owner = np.where(ownership >= CERTAIN, 0, np.where(ownership <= -CERTAIN, 1, EMPTY))

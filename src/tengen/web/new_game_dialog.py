@@ -18,7 +18,7 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
-from tengen.web.players import AUTO, DEFAULT_ENGINE, PEOPLE, Player, facing
+from tengen.web.players import AUTO, DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing
 from tengen.web.settings import RULES, GameSettings, Mode, usual_komi
 
 MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
@@ -57,7 +57,7 @@ class Form:
     handicap: int
     clock: str = "none"
 
-    def settings(self, choices: Mapping[str, Player]) -> GameSettings:
+    def settings(self, choices: Mapping[str, PlayerChoice]) -> GameSettings:
         """The settings that the fields describe. Raises TengenError for impossible values."""
         if self.komi is None:
             raise TengenError(_("komi is missing: enter a whole or half number such as 7.5"))
@@ -70,7 +70,7 @@ class Form:
             clock=CLOCKS[self.clock][1],
         )
 
-    def _players(self, choices: Mapping[str, Player]) -> tuple[Player, Player]:
+    def _players(self, choices: Mapping[str, PlayerChoice]) -> tuple[PlayerChoice, PlayerChoice]:
         opponent, black, white = self.sides
         match Mode(self.mode):
             case Mode.ANALYZE:
@@ -80,7 +80,7 @@ class Form:
         human = self.color if self.color < 2 else random.randrange(2)
         return facing(opponent.player(choices), human)
 
-    def restored(self, values: dict[str, Any], choices: Mapping[str, Player]) -> Form:
+    def restored(self, values: dict[str, Any], choices: Mapping[str, PlayerChoice]) -> Form:
         """The fields as a browser remembers them; these fields where that makes no sense."""
         known = {field.name: values[field.name] for field in fields(self) if field.name in values}
         known["sides"] = restored_sides(self.sides, values.get("sides"), choices)
@@ -140,7 +140,7 @@ class NewGameDialog:
         self._show_players()
         self._dialog.open()
 
-    def _choices(self, automatic: bool = True) -> dict[str, Player]:
+    def _choices(self, automatic: bool = True) -> dict[str, PlayerChoice]:
         """All opponents on the chosen board, that of the first game too."""
         choices = self._opponents.choices(self.form.board, automatic)
         known = self._first.is_person or self._first.key in choices

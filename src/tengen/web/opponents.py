@@ -14,7 +14,7 @@ from tengen.web.players import (
     OWN,
     PERSON,
     SEARCH_VISITS,
-    Player,
+    PlayerChoice,
     ladder_level,
     level_of_visits,
     own_player,
@@ -75,7 +75,7 @@ class Opponents:
         self._ladder_network = ladder_network or network
         self.kept: dict[str, Any] = {}
 
-    def choices(self, size: int, automatic: bool = True) -> dict[str, Player]:
+    def choices(self, size: int, automatic: bool = True) -> dict[str, PlayerChoice]:
         """All opponents on this board size by key: the automatic level first where there is a network, other levels,
         programs, and last the engine with settings of its own, which the person still has to choose."""
         has_network = bool(self._network(size))
@@ -87,17 +87,17 @@ class Opponents:
             **first,
             **{level.key: level for level in (*ladder, *map(level_of_visits, SEARCH_VISITS))},
             **programs,
-            OWN: Player(OWN, _("Other network, visits or seconds")),
+            OWN: PlayerChoice(OWN, _("Other network, visits or seconds")),
         }
 
-    def automatic(self, size: int) -> Player:
+    def automatic(self, size: int) -> PlayerChoice:
         """The level that the next automatic game on this board size has."""
         number = min(self._state(size).number, len(levels_on(size)))
         found = self._level(size, number)
         about = " ".join((_("Up after a win, down after a loss: by two levels at first, then by one."), found.about))
         return replace(found, key=f"{AUTO}-{number}", about=about)
 
-    def _level(self, size: int, number: int) -> Player:
+    def _level(self, size: int, number: int) -> PlayerChoice:
         network = self._ladder_network(size)
         found = ladder_level(size, number, network)
         return found if network == self._network(size) else replace(found, network=network)
@@ -139,7 +139,7 @@ class Opponents:
         """The settings with the texts of their players in the language of this context."""
         known = {player.key: player for player in self.choices(settings.size).values()}
 
-        def again(player: Player) -> Player:
+        def again(player: PlayerChoice) -> PlayerChoice:
             if player.key == OWN:
                 return own_player(player.network, player.visits, player.seconds)
             if player.key.startswith("visits-") and player.visits is not None:

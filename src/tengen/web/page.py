@@ -43,7 +43,7 @@ from tengen.web.panels import (
     visits_text,
 )
 from tengen.web.play_on_dialog import PlayOnDialog
-from tengen.web.players import Player
+from tengen.web.players import PlayerChoice
 from tengen.web.preferences import Preferences
 from tengen.web.preferences_dialog import PreferencesDialog
 from tengen.web.review import ReviewPanel
@@ -503,7 +503,7 @@ class Page:
         color = settings.human if settings.mode is Mode.PLAY else self.session.game.to_play
         self._play_on.open(color, settings)
 
-    def _start_play_on(self, players: tuple[Player, Player]) -> None:
+    def _start_play_on(self, players: tuple[PlayerChoice, PlayerChoice]) -> None:
         with self._errors_shown():
             self.session.play_on(players)
             self._controller.analyzing = self._controller.paused = self._editing = False

@@ -13,7 +13,7 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import _
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names
-from tengen.web.players import Player, facing
+from tengen.web.players import PlayerChoice, facing
 from tengen.web.settings import GameSettings
 
 
@@ -21,7 +21,7 @@ class PlayOnDialog:
     """Asks who plays from the shown position on, and calls `on_start` with the players, Black's first."""
 
     def __init__(
-        self, engines: PageEngines, opponents: Opponents, on_start: Callable[[tuple[Player, Player]], None]
+        self, engines: PageEngines, opponents: Opponents, on_start: Callable[[tuple[PlayerChoice, PlayerChoice]], None]
     ) -> None:
         self._engines, self._opponents, self._on_start = engines, opponents, on_start
         with titled_dialog(_("Play on from here"), "play-on-dialog") as self._dialog:

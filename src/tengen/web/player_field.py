@@ -10,7 +10,7 @@ from nicegui import binding, ui
 
 from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, translated
-from tengen.web.players import AUTO, DEFAULT_ENGINE, MAX_VISITS, OWN, Player, own_player
+from tengen.web.players import AUTO, DEFAULT_ENGINE, MAX_VISITS, OWN, PlayerChoice, own_player
 
 UNITS = {"visits": N_("visits"), "seconds": N_("seconds")}
 
@@ -26,14 +26,14 @@ class Side:
     unit: str = "visits"
 
     @classmethod
-    def of(cls, player: Player) -> Side:
+    def of(cls, player: PlayerChoice) -> Side:
         """The fields that make this player."""
         key = DEFAULT_ENGINE.key if player.is_person else AUTO if player.is_automatic else player.key
         if player.seconds is not None:
             return cls(key, player.network, player.seconds, "seconds")
         return cls(key, player.network, float(player.visits or 400))
 
-    def player(self, choices: Mapping[str, Player]) -> Player:
+    def player(self, choices: Mapping[str, PlayerChoice]) -> PlayerChoice:
         """The chosen player. Raises TengenError for an engine without a possible limit."""
         if self.key != OWN:
             return choices[self.key]
@@ -41,7 +41,7 @@ class Side:
         seconds = amount if self.unit == "seconds" else None
         return own_player(self.network, int(amount) if seconds is None else None, seconds)
 
-    def restored(self, values: object, choices: Mapping[str, Player]) -> Side:
+    def restored(self, values: object, choices: Mapping[str, PlayerChoice]) -> Side:
         """The fields as a browser remembers them; these fields where that makes no sense."""
         if not isinstance(values, Mapping) or set(values) != set(asdict(self)) or values["key"] not in choices:
             return self
@@ -60,7 +60,7 @@ class PlayerField:
 
     def __init__(self, side: Side, label: str, name: str) -> None:
         self.side = side
-        self.choices: Mapping[str, Player] = {}
+        self.choices: Mapping[str, PlayerChoice] = {}
         with ui.element("div").classes("tg-field") as self.element:
             ui.label(label).classes("tg-heading")
             # Without its option a select sets the bound value to None.
@@ -78,7 +78,7 @@ class PlayerField:
                 units = ui.toggle(translated(UNITS)).bind_value(side, "unit").props("no-caps unelevated role=group")
                 units.props["aria-label"] = _("Limit of a move")
 
-    def show(self, choices: Mapping[str, Player], networks: dict[str, str]) -> None:
+    def show(self, choices: Mapping[str, PlayerChoice], networks: dict[str, str]) -> None:
         """Offer these players and networks; a choice that is not among them becomes the first one."""
         self.choices, side = choices, self.side
         titles = {key: player.program or player.title for key, player in choices.items()}
@@ -87,7 +87,7 @@ class PlayerField:
         self._network.set_options(networks, value=side.network if side.network in networks else "")
         self._about.text = self._text(side.key)
 
-    def player(self) -> Player:
+    def player(self) -> PlayerChoice:
         """The chosen player. Raises TengenError for an engine without a possible limit."""
         return self.side.player(self.choices)
 
@@ -101,7 +101,7 @@ def network_names(engines: PageEngines, size: int) -> dict[str, str]:
     return {"": _("Default: {name}", name=default), **engines.networks(size)}
 
 
-def restored_sides(sides: tuple[Side, ...], values: Any, choices: Mapping[str, Player]) -> tuple[Side, ...]:
+def restored_sides(sides: tuple[Side, ...], values: Any, choices: Mapping[str, PlayerChoice]) -> tuple[Side, ...]:
     """Several sides as a browser remembers them."""
     kept = values if isinstance(values, list) and len(values) == len(sides) else [None] * len(sides)
     return tuple(side.restored(value, choices) for side, value in zip(sides, kept, strict=True))

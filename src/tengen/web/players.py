@@ -19,7 +19,7 @@ OWN = "own"
 
 
 @dataclass(frozen=True)
-class Player:
+class PlayerChoice:
     """Who plays a color: a person, the engine, or a GTP program by the name that the server gave it.
 
     The engine plays `visits` or `seconds` a move, without a limit for None, with an installed `network`, the page's
@@ -56,13 +56,13 @@ class Player:
         return {name: getattr(self, name) for name in ("key", "visits", "seconds", "network", "program")}
 
 
-PERSON = Player("person")
+PERSON = PlayerChoice("person")
 PEOPLE = (PERSON, PERSON)
 
 
-def level_of_visits(visits: int) -> Player:
+def level_of_visits(visits: int) -> PlayerChoice:
     """The engine with this number of visits a move, by the best move of the search."""
-    return Player(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Not measured."), visits)
+    return PlayerChoice(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Not measured."), visits)
 
 
 SEARCH_VISITS = (16, 100, 400, 1600)
@@ -71,33 +71,33 @@ DEFAULT_ENGINE = level_of_visits(100)
 """The opponent where nothing was chosen."""
 
 
-def own_player(network: str, visits: int | None = None, seconds: float | None = None) -> Player:
+def own_player(network: str, visits: int | None = None, seconds: float | None = None) -> PlayerChoice:
     """The engine with an installed network, the page's for an empty name, and a limit. Raises TengenError without."""
     if not (1 <= (visits or 0) <= MAX_VISITS if seconds is None else 0 < seconds <= MAX_SECONDS):
         limits = {"visits": MAX_VISITS, "seconds": MAX_SECONDS}
         raise TengenError(_("an engine needs 1 to {visits:,} visits a move, or up to {seconds:g} seconds", **limits))
     limit = _("{n:,} visits a move", n=visits) if seconds is None else _("{seconds:g} s a move", seconds=seconds)
     title = " \u00b7 ".join(part for part in (network, limit) if part)
-    return Player(OWN, title, "", visits if seconds is None else None, seconds=seconds, network=network)
+    return PlayerChoice(OWN, title, "", visits if seconds is None else None, seconds=seconds, network=network)
 
 
-def program_player(name: str) -> Player:
+def program_player(name: str) -> PlayerChoice:
     """A GTP program of the server."""
     about = _("A GTP program: its strength is that of its own settings.")
-    return Player(f"program-{name}", _("GTP program"), about, program=name)
+    return PlayerChoice(f"program-{name}", _("GTP program"), about, program=name)
 
 
-def facing(opponent: Player, human: int) -> tuple[Player, Player]:
+def facing(opponent: PlayerChoice, human: int) -> tuple[PlayerChoice, PlayerChoice]:
     """The players of a game of a person, who has the color `human`."""
     return (PERSON, opponent) if human == 0 else (opponent, PERSON)
 
 
-def ladder_level(size: int, number: int, network: str) -> Player:
+def ladder_level(size: int, number: int, network: str) -> PlayerChoice:
     """A level of the ladder (`engine.levels`). Its rank is shown for the network that was measured, on its board."""
     found = level(size, number)
     title = _("Level {number}", number=number)
     if (found.size, found.network) != (size, network):
-        return Player(f"level-{number}", title, _("Not measured here."), found.visits, found.style)
+        return PlayerChoice(f"level-{number}", title, _("Not measured here."), found.visits, found.style)
     low, high, rank = (rank_name(rank) for rank in (found.rank_low, found.rank_high, found.rank))
     elo = f"{round(found.elo):+,} Elo".replace("-", "\u2212")
     about = _(
@@ -108,7 +108,7 @@ def ladder_level(size: int, number: int, network: str) -> Player:
         games=found.games,
     )
     title = _("{level} · about {rank}", level=title, rank=rank)
-    return Player(f"level-{number}", title, about, found.visits, found.style)
+    return PlayerChoice(f"level-{number}", title, about, found.visits, found.style)
 
 
 def rank_name(rank: float) -> str:
@@ -117,7 +117,7 @@ def rank_name(rank: float) -> str:
     return _("{n} dan", n=number) if word == "dan" else _("{n} kyu", n=number)
 
 
-def player_of(state: Mapping[str, Any], size: int) -> Player:
+def player_of(state: Mapping[str, Any], size: int) -> PlayerChoice:
     """The player of a game that was kept, a level of the ladder as it is now. Raises TengenError or ValueError."""
     key, visits = str(state["key"]), state["visits"]
     if key == PERSON.key:

@@ -18,7 +18,7 @@ from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used
 from tengen.web.counting import check_point, color_names, explain, group_of, in_words, lost_result, score_result
 from tengen.web.language import _
-from tengen.web.players import Player
+from tengen.web.players import PlayerChoice
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
 
@@ -162,7 +162,7 @@ class GameSession:
         if waits:
             self.go_on()
 
-    def play_on(self, players: tuple[Player, Player]) -> None:
+    def play_on(self, players: tuple[PlayerChoice, PlayerChoice]) -> None:
         """Let these players go on from the shown position, Black's first; without clocks after a result."""
         if self.game.is_over:
             raise IllegalMove(_("the game is over in this position: go back to play on from an earlier one"))

@@ -13,7 +13,7 @@ from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
 from tengen.web.counting import color_names
 from tengen.web.language import _
-from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, PERSON, Player, level_of_visits
+from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, PERSON, PlayerChoice, level_of_visits
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MAX_KOMI = float(MAX_SIZE**2)
@@ -51,7 +51,7 @@ class GameSettings:
     rules: str = "chinese"
     komi: float = 7.5
     handicap: int = 0
-    players: tuple[Player, Player] = (PERSON, DEFAULT_ENGINE)
+    players: tuple[PlayerChoice, PlayerChoice] = (PERSON, DEFAULT_ENGINE)
     clock: TimeControl | None = None
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class GameSettings:
         return 0 if self.players[0].is_person else 1
 
     @property
-    def opponent(self) -> Player:
+    def opponent(self) -> PlayerChoice:
         """The other player in Mode.PLAY."""
         return self.players[1 - self.human]
 

@@ -41,7 +41,7 @@ class MoveWarning:
         return _("{move} loses about {loss:.1f} points. {better} was better.", **values)
 
 
-class Teacher:
+class TeachingMode:
     """Judges the person's moves of a game against the engine while it is `on`.
 
     `threshold` is the loss in points from which a move is warned of. `warning` holds the engine back until the person

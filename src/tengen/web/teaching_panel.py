@@ -13,7 +13,7 @@ from tengen.sgf import GameNode
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
-from tengen.web.estimate import Estimate
+from tengen.web.estimate import ScoreEstimate
 from tengen.web.language import _, ngettext
 from tengen.web.panels import button
 from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS, MoveWarning
@@ -147,7 +147,7 @@ class TeachingPanel:
         if count is not None and session.node.position_key == position:
             score = None if found is None or found.score is None else float(found.score[0])
             lead = score if score is None or session.game.to_play == BLACK else -score
-            self._lines.set_text("\n".join(Estimate.of(session.game, count).lines(lead)))
+            self._lines.set_text("\n".join(ScoreEstimate.of(session.game, count).lines(lead)))
             self._estimated = position
         self._on_change()
 
