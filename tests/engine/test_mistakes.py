@@ -76,20 +76,23 @@ def plain_losses(game: Game, moves: Sequence[int]) -> dict[int, float]:
 
 @pytest.mark.parametrize("floor", [0.0, 0.01, 0.2])
 def test_moves_are_probable_and_neither_own_eyes_nor_early_passes(floor: float) -> None:
-    passes = 0
+    passes = early = 0
     for seed in range(60):
         game = position(seed)
         policy = policy_of(game)
+        if sum(color < 2 for color in game.board.ravel()) < 0.3 * PASS and game.moves and game.moves[-1][1] != PASS:
+            early += int(policy.argmax() == PASS)
+            policy[PASS] = 0.0  # no pass here, however probable it is
         board = [int(color) for color in game.board.ravel()]
         good = [p for p in game.legal_points() if not is_own_eye(board, p, game.to_play)]
         best = max((policy[p] for p in good), default=0.0)
         expected = {p for p in good if policy[p] >= floor * max(best, policy[PASS])}
         if policy[PASS] > best or not good:
             expected, passes = {PASS}, passes + 1
-        found = considered(game, policy, floor).tolist()
+        found = considered(game, policy_of(game), floor).tolist()
         assert set(found) == expected
         assert found == sorted(found, key=lambda p: -policy[p])
-    assert passes, "no position in which a pass is best"
+    assert passes and early, "no position in which a pass is best"
 
 
 @pytest.mark.parametrize("mean", [0.5, 3.0, 8.0])

@@ -191,6 +191,14 @@ def test_an_open_board_is_not_passed(color: int) -> None:
     assert decide(game, "pass", "E5") == "E5"
 
 
+def test_a_handicap_that_takes_the_whole_board_is_no_reason_to_pass() -> None:
+    game = Game(9)
+    game.place_handicap(9)
+    game = board(str(game).split("White to play")[0], WHITE)
+    assert decide(game, "pass", "B2") == "B2"
+    assert decide(game.play("pass"), "pass", "B2") == "pass"  # Black, who is ahead, after a pass
+
+
 def test_an_early_pass_of_the_opponent_does_not_end_the_game() -> None:
     game = Game(9).play("pass")
     assert decide(game, "E5", "pass") == "E5"

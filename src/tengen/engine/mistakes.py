@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.engine.passing import is_early, opponent_passed
 from tengen.engine.shapes import Shapes
 from tengen.engine.style import Style
 from tengen.evaluators.evaluator import Evaluator
@@ -23,7 +24,7 @@ def weaker_move(
 
     `policy` [size * size + 1] has the network's probabilities of the legal moves, pass last. With a mean loss the move
     is as costly as the drawn loss allows: of the moves that lose at most NEAR points more than it, those within NEAR of
-    the costliest, by the policy. Passes exactly where pass is the most probable move.
+    the costliest, by the policy. Passes exactly where `considered` gives pass alone.
     """
     moves = considered(game, policy, style.policy_floor)
     if style.mean_loss is not None and len(moves) > 1:
@@ -39,7 +40,8 @@ def weaker_move(
 def considered(game: Game, policy: NDArray[np.float64], floor: float) -> NDArray[np.intp]:
     """The moves that have at least `floor` times the probability of the best one, most probable first.
 
-    Own true eyes are left out, and pass unless it is the most probable move: then it is the only one.
+    Own true eyes are left out, and pass unless it is the most probable move: then it is the only one, except early in
+    a game whose opponent has not passed (`passing.is_early`).
     """
     pass_, shapes = game.size**2, Shapes(game)
     legal = {*game.legal_points(), pass_}
@@ -49,7 +51,9 @@ def considered(game: Game, policy: NDArray[np.float64], floor: float) -> NDArray
         if p in legal and not shapes.fills_own_eye(p, game.to_play)
     ]
     if ranked[0] == pass_:
-        return np.array([pass_])
+        if len(ranked) == 1 or not is_early(game, shapes) or opponent_passed(game):
+            return np.array([pass_])
+        ranked.remove(pass_)
     minimum = floor * policy[ranked[0]]
     return np.array([p for p in ranked if p != pass_ and policy[p] >= minimum])
 

@@ -45,11 +45,22 @@ def choose_move(
     shapes = Shapes(game)
     order = dict.fromkeys([c.point for c in ranked] + game.legal_points() + [pass_])
     sensible = [p for p in order if p == pass_ or not shapes.fills_own_eye(p, game.to_play)]
-    stones = sum(color != EMPTY for color in shapes.colors)
-    if sensible[0] != pass_ and not cleanup and stones < _EARLIEST * pass_:
-        return sensible[0]
+    if not cleanup and is_early(game, shapes):
+        points = [p for p in sensible if p != pass_]
+        if points and (sensible[0] != pass_ or not opponent_passed(game)):
+            return points[0]
     best = next((c for c in ranked if c.point == sensible[0]), None)
     return _Ending(game, shapes, sensible, best, count(), pass_winrate, cleanup).move()
+
+
+def is_early(game: Game, shapes: Shapes) -> bool:
+    """Whether the board has so few stones that no game is over, not even one with a large handicap."""
+    return sum(color != EMPTY for color in shapes.colors) < _EARLIEST * game.size**2
+
+
+def opponent_passed(game: Game) -> bool:
+    """Whether the last move was a pass."""
+    return bool(game.moves) and game.moves[-1][1] == game.size**2
 
 
 class _Ending:
@@ -75,20 +86,21 @@ class _Ending:
         self.ownership = (count.ownership if self.me == 0 else -count.ownership).ravel()
         self.alive = game.pass_alive().ravel()
         self.dead = set(count.dead)
+        self.opponent_passed = opponent_passed(game)
         self.margin = self._margin()
         self.cleanup = cleanup or self._needs_cleanup()
 
     def move(self) -> int:
         if self.cleanup and (captures := [p for p in self.moves if self._attacks_dead(p)]):
             return captures[0]
-        if self._opponent_passed() and self.margin > 0 and (self.best == self.pass_ or self.margin > self._at_risk()):
+        if self.opponent_passed and self.margin > 0 and (self.best == self.pass_ or self.margin > self._at_risk()):
             return self.pass_
         if self.best != self.pass_ and (self._is_useful(self.best) or self._is_promising()):
             return self.best
         useful = [p for p in self.moves if self._is_useful(p)]
         if not useful:
             return self.pass_
-        return useful[0] if self.best == self.pass_ or self._opponent_passed() else self.best
+        return useful[0] if self.best == self.pass_ or self.opponent_passed else self.best
 
     def _margin(self) -> float:
         """Points by which the mover leads if the game ends with this position."""
@@ -98,9 +110,6 @@ class _Ending:
     def _needs_cleanup(self) -> bool:
         """Whether dead stones of the opponent must be captured because the rules count them as alive."""
         return not self.game.rules.dead_are_agreed and self.margin <= 0 < self.count.margin(self.me)
-
-    def _opponent_passed(self) -> bool:
-        return bool(self.game.moves) and self.game.moves[-1][1] == self.pass_
 
     def _at_risk(self) -> float:
         """Points that the margin would lose if all that is not surely the mover's fell to the opponent."""
@@ -143,4 +152,4 @@ class _Ending:
             return self.favourite.visits >= _KNOWN_VISITS and self.favourite.winrate > self.pass_winrate() + _BETTER
         if self.margin <= 0:
             return self.favourite.visits >= _KNOWN_VISITS and self.favourite.winrate >= _PROMISING
-        return not self._opponent_passed() and self.favourite.winrate > self.pass_winrate() + _BETTER
+        return not self.opponent_passed and self.favourite.winrate > self.pass_winrate() + _BETTER
