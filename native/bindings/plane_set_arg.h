@@ -31,6 +31,9 @@ class PositionRecorder {
     PositionRecorder() : set_(plane_set("_points")) {
         set_.scalars.push_back({"position", [this](FeatureContext& f) {
                                     auto kept = std::make_unique<OwnedContext>(f.game, f.own, f.ranks);
+                                    kept->context.hidden_moves = f.hidden_moves;
+                                    kept->context.draw_points = f.draw_points;
+                                    kept->context.pass_goes_on = f.pass_goes_on;
                                     const std::lock_guard lock(mutex_);
                                     contexts_.push_back(std::move(kept));
                                     return static_cast<float>(contexts_.size() - 1);

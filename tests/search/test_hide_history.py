@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from known_answers import Noise
 
-from tengen.data.planes import plane_set_names
+from tengen.data.planes import FeatureContext, PythonPlaneSet, plane_set_names, register_plane_set
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import without_history
 from tengen.engine.search import TreeSearch
@@ -55,6 +56,21 @@ def test_the_network_sees_the_game_begin_at_the_root(plane_set: str) -> None:
         hidden, bare = shown(plane_set, game, hide_history=True), shown(plane_set, without_history(game))
         assert hidden == bare
         assert (hidden == shown(plane_set, game)) == (plane_set in WITHOUT_HISTORY)
+
+
+def test_a_plane_set_in_python_sees_what_a_native_one_sees() -> None:
+    def features(f: FeatureContext) -> tuple[list[np.ndarray], list[float]]:
+        planes = [f.stones(f.own), f.stones(f.other), f.stones(f.own, back=1), f.stones(f.other, back=2)]
+        return planes, [f.self_komi]
+
+    names = ("own_stones", "opponent_stones", "own_before", "opponent_before")
+    register_plane_set(PythonPlaneSet("history_in_python", names, ("self_komi",), features))
+    game = played(0)
+    hidden, bare = (shown("history_in_python", *asked) for asked in ((game,), (without_history(game),)))
+    assert hidden != bare
+    assert shown("history_in_python", game, hide_history=True) == bare
+    game = Game(5, komi=7.0)  # at which a draw is possible
+    assert shown("history_in_python", game, draw_value=1.0) != shown("history_in_python", game)
 
 
 def test_the_game_keeps_what_its_moves_did() -> None:
