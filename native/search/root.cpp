@@ -151,6 +151,7 @@ MoveSet permitted_moves(const Game& game, std::span<const MoveRestriction> restr
 
 std::vector<int> kept_symmetries(const Game& game, const MoveSet& allowed,
                                  std::span<const MoveRestriction> restrictions) {
+    if (game.encore().phase > 0) return {};  // what is blocked and what counts are not the stones alone
     const Board& board = game.board();
     std::vector<int> kind(board.points()), found;
     for (int i = 0; i < board.points(); ++i) {

@@ -22,8 +22,9 @@ void ValueBiasTable::give(ValueBias& entry, float difference, float weight, floa
 
 std::uint64_t value_bias_key(const Board& board, Color mover, Point before, Point last) {
     const auto mix = [](std::uint64_t key, std::uint64_t x) { return SplitMix64(key + x).next(); };
-    std::uint64_t key =
-        mix(static_cast<std::uint64_t>(before) << 16 | static_cast<std::uint64_t>(last), 2 + index(mover));
+    // mix() adds its arguments, so the mover has bits of its own.
+    const std::uint64_t moves = static_cast<std::uint64_t>(before) << 16 | static_cast<std::uint64_t>(last);
+    std::uint64_t key = mix(moves << 1 | static_cast<std::uint64_t>(index(mover)), 0);
     key = mix(key, static_cast<std::uint64_t>(board.ko() + 1));
     const int size = board.size(), row = last / size, column = last % size;
     for (int y = std::max(row - 2, 0); y <= std::min(row + 2, size - 1); ++y)

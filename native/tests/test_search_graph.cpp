@@ -5,6 +5,7 @@
 
 #include "search/graph.h"
 #include "search/search.h"
+#include "search/value_bias.h"
 #include "tests/check.h"
 
 using namespace tengen;
@@ -258,4 +259,13 @@ TEST(graph_keys_tell_two_passes_apart_under_a_limit_of_moves) {
             CHECK(seen.insert(position_key(game)).second);
         }
     }
+}
+
+TEST(keys_of_value_bias_tell_the_mover_from_the_point) {
+    const Board board(5);
+    std::set<std::uint64_t> seen;
+    for (const Color mover : {Color::black, Color::white})
+        for (Point before = 0; before < 25; ++before)
+            for (Point last = 0; last < 25; ++last)
+                CHECK(seen.insert(value_bias_key(board, mover, before, last)).second);
 }

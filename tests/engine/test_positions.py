@@ -131,6 +131,14 @@ def test_symmetric_stones_with_a_ko_on_one_side_have_no_symmetry() -> None:
     assert game.ko is None and root_symmetries(game, []) == [2]
 
 
+def test_an_encore_has_no_symmetries() -> None:
+    """Its blocked kos and the stones with which it began are not those of the board."""
+    game = Game(5, "japanese").play_encore()
+    assert root_symmetries(game, []) == list(range(1, 8))
+    game.play("pass").play("pass")
+    assert game.encore == 1 and root_symmetries(game, []) == []
+
+
 def test_restrictions_leave_the_symmetries_that_keep_each_of_them() -> None:
     game = Game(5)
     assert root_symmetries(game, []) == list(range(1, 8))
