@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -163,9 +164,9 @@ class Sampler:
             so that the first ones are a random sample. All epochs are the same and the last batch of an epoch is
             shorter. For validation.
         edge: Height and width of the tensors. Default is the largest board of the store.
-        vary_rules: Give half of the positions the other scoring rule, territory for area or area for territory, and
-            half of the positions with a known score another komi and the result that follows. A network then learns
-            all rule sets and komi from the records of one server.
+        vary_rules: Give half of the positions of even games the other scoring rule, territory for area or area for
+            territory, and half of the positions with a known score another komi and the result that follows. A network
+            then learns all rule sets and komi from the records of one server.
         any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does, instead of
             `vary_rules`. Their results are then unknown: for a teacher that says the value.
         targets: Fill `target` and `reply` of the batches.
@@ -339,7 +340,16 @@ class Sampler:
         if not self.vary_rules:
             return rows
         scoring, komi = self._order.chance(places, _SCORING), self._order.chance(places, _KOMI)
-        return replace(rows, other_scoring=scoring < 0.5, komi_shift=komi_shift(komi))
+        other = (scoring < 0.5) & self._even[rows.game]
+        return replace(rows, other_scoring=other, komi_shift=komi_shift(komi))
+
+    @cached_property
+    def _even(self) -> npt.NDArray[np.bool_]:
+        """Whether each game began with Black on an empty board. Of others the score under the other scoring rule is
+        unknown: the stones of a handicap count under area scoring alone."""
+        stones = [np.diff(shard.black_offsets) + np.diff(shard.white_offsets) for shard in self.store.shards]
+        first = [shard.first for shard in self.store.shards]
+        return np.concatenate([(s == 0) & (f == 0) for s, f in zip(stones, first, strict=True)] or [np.empty(0, bool)])
 
     def _skipped_moves(self, passes: bool) -> tuple[Ints, Ints]:
         """(game, number of the move within `plies`) of `passes`, and of moves of opponents, in order."""
