@@ -25,7 +25,7 @@ from tengen.training.recipe import CardFacts
 _logger = logging.getLogger(__name__)
 _LIBRARIES = ("numpy", "torch", "onnx", "openvino", "pyarrow")
 _SOURCES = 3  # files and folders of an import that a card names
-_SAMPLE = 512  # hashes of games on a card, 5 KB as text
+_SAMPLE = 4096  # hashes of games on a card, 43 KB as text
 
 
 def make_card(facts: CardFacts, *, hours: float, **entries: Any) -> Card:
