@@ -6,6 +6,7 @@
 #include "board/ladder.h"
 #include "board/pass_alive.h"
 #include "board/score.h"
+#include "board/symmetry.h"
 
 namespace tengen {
 
@@ -165,27 +166,59 @@ PointSet ko_stones(const Board& board, const PointSet& seki) {
     return found;
 }
 
-Seki find_seki(const Board& board, const PointSet& dead) {
-    Board cleared = board;
-    whole_chains(board, dead).for_each([&](Point p) { cleared.remove(p); });
-    const Owners owner = owners(cleared, {});
-    const PointSet dame = open_dame(cleared, owner);
-    if (dame.empty()) return {cleared, {}, {}};
+// What one order of filling the dame leaves.
+struct Filled {
+    PointSet shared;  // the dame that neither side can fill
+    PointSet stones;  // in seki, without the stones that filled dame
+};
 
-    Filler filler(cleared, owner, dame);
+Filled fill_dame(const Board& board) {
+    const Owners owner = owners(board, {});
+    Filler filler(board, owner, open_dame(board, owner));
     const PointSet shared = filler.fill();
-    if (shared.empty()) return {cleared, {}, {}};
-    PointSet beside;
+    PointSet beside, found;
     shared.for_each([&](Point p) { beside |= board.table().neighbor_sets[p]; });
     // The chains of the filled board, and of them the stones that stood before it was filled.
     PointSet stones =
         whole_chains(filler.board(), beside.minus(filler.board().empty_points())).minus(filler.attacked());
     for (const Color color : {Color::black, Color::white})
         stones = stones.minus(pass_alive(filler.board(), color, false).stones);
-    PointSet found;
     for (const Color color : {Color::black, Color::white})
-        found |= stones & filler.board().stones(color) & cleared.stones(color);
-    return {cleared, shared, found | ko_stones(cleared, found)};
+        found |= stones & filler.board().stones(color) & board.stones(color);
+    return {shared, found};
+}
+
+Board turned_board(const Board& board, int symmetry, bool exchanged) {
+    Board turned(board.size());
+    for (const Color color : {Color::black, Color::white})
+        board.stones(color).for_each(
+            [&](Point p) { turned.place(transform(p, board.size(), symmetry), exchanged ? opponent(color) : color); });
+    return turned;
+}
+
+PointSet turned_points(const PointSet& points, int size, int symmetry) {
+    PointSet turned;
+    points.for_each([&](Point p) { turned.add(transform(p, size, symmetry)); });
+    return turned;
+}
+
+Seki find_seki(const Board& board, const PointSet& dead) {
+    Board cleared = board;
+    whole_chains(board, dead).for_each([&](Point p) { cleared.remove(p); });
+    if (open_dame(cleared, owners(cleared, {})).empty()) return {cleared, {}, {}};
+
+    // What can be filled depends on the order of the points and on who comes first. Seki is what all orders leave, so
+    // that it is the same however the board is turned and whoever has Black.
+    Filled all = fill_dame(cleared);
+    for (const bool exchanged : {false, true})
+        for (int s = 0; s < kSymmetries && !all.stones.empty(); ++s) {
+            if (s == 0 && !exchanged) continue;
+            const Filled other = fill_dame(turned_board(cleared, s, exchanged));
+            all.shared = all.shared & turned_points(other.shared, board.size(), inverse_symmetry(s));
+            all.stones = all.stones & turned_points(other.stones, board.size(), inverse_symmetry(s));
+        }
+    if (all.stones.empty()) return {cleared, {}, {}};
+    return {cleared, all.shared, all.stones | ko_stones(cleared, all.stones)};
 }
 
 // Where the seki of a stone is fought out: its chain, and then, as long as there are any, the chains in seki and the

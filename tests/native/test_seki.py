@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tengen import coords
+from tengen import _native, coords
 from tengen.data.importer import ImportOptions, import_games
 from tengen.data.store import Store
 from tengen.game import BLACK, EMPTY, WHITE, Game
@@ -330,12 +330,37 @@ def test_the_dead_that_may_be_in_seki_are_named() -> None:
     assert Game.from_diagram(ONE_EYE_AGAINST_NONE).dead_or_seki(["D9", "D8", "E8"]) == []
 
 
-def test_seki_is_rare_in_counted_games(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
+    """The counted games that the tests ship, played to their ends."""
+    archive, path = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz", tmp_path_factory.mktemp("counted")
+    import_games([archive], path / "store", ImportOptions(workers=1))
+    store = Store.open(path / "store")
+    return [row.game() for row in (store.row(i) for i in range(len(store))) if row.score is not None]
+
+
+def test_seki_is_rare_in_counted_games(counted: list[Game]) -> None:
     """Open dame of real games make no seki: few of the counted ones that the tests ship (4 of 78) have any."""
-    archive = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
-    import_games([archive], tmp_path / "store", ImportOptions(workers=1))
-    store = Store.open(tmp_path / "store")
-    games = [row.game() for row in (store.row(i) for i in range(len(store))) if row.score is not None]
-    found = [bool(game.seki_stones(game.dead_by_playouts(64))) for game in games]
+    found = [bool(game.seki_stones(game.dead_by_playouts(64))) for game in counted]
     assert len(found) > 40
     assert 0 < np.mean(found) < 0.1
+
+
+@pytest.mark.parametrize("symmetry", [1, 2, 4, 7])
+def test_seki_is_the_same_when_the_board_is_turned_and_the_colors_are_exchanged(
+    counted: list[Game], symmetry: int
+) -> None:
+    differing = 0
+    for game in counted:
+        size, board, dead = game.size, game.board.ravel(), game.dead_by_playouts(64)
+
+        def turned(points: list[int], size: int = size) -> list[int]:
+            return sorted(_native.transform(point, size, symmetry) for point in points)
+
+        other = Game(size)
+        other.setup(*(turned(np.flatnonzero(board == 1 - color).tolist()) for color in (BLACK, WHITE)), BLACK)
+        assert turned(game.seki_stones(dead)) == sorted(other.seki_stones(turned(dead)))
+        found = sorted(game.dead_or_seki(dead)), turned(game.seki_stones([]))
+        assert (turned(found[0]), found[1]) == (sorted(other.dead_or_seki(turned(dead))), sorted(other.seki_stones([])))
+        differing += bool(found[0] or found[1])
+    assert differing > 3, "hardly any game has something that looks like a seki"
