@@ -295,3 +295,22 @@ def test_a_teacher_that_does_not_fit(settings: dict[str, Any], tmp_path: Path) -
         with pytest.raises(error, match=message):
             train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
         assert not (tmp_path / "run").exists()
+
+
+def test_a_teacher_that_does_not_see_komi(settings: dict[str, Any], tmp_path: Path) -> None:
+    """What it says of a game under another komi would be what it says under the game's own."""
+    model = load_onnx(find_network(TEACHER))
+    for node in model.graph.node:
+        node.input[:] = ["blind" if name == "scalars" else name for name in node.input]
+    nothing = onnx.numpy_helper.from_array(np.zeros(1, np.float32), "nothing")
+    model.graph.initializer.append(nothing)
+    model.graph.node.insert(0, onnx.helper.make_node("Mul", ["scalars", "nothing"], ["blind"]))
+    del model.metadata_props[:]  # with the digest of the file before
+    onnx.helper.set_model_props(model, read_card(find_network(TEACHER)).metadata())
+    onnx.save(model, tmp_path / "blind.onnx")
+    settings["data"]["teacher"] = {"network": str(tmp_path / "blind.onnx")}
+    with pytest.raises(RecipeError, match="does not see komi and rules.*set data.vary_rules to false"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["data"]["vary_rules"] = False
+    settings["training"] |= {"steps": 1}
+    assert train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False).is_file()

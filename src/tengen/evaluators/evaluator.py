@@ -244,6 +244,13 @@ class UniformEvaluator(BatchEvaluator):
         return result
 
 
+def sees_komi(evaluator: Evaluator, size: int) -> bool:
+    """Whether komi changes what a network says of an empty board: most networks without it see no rules either."""
+    found = evaluator.evaluate([Game(size, komi=7.5), Game(size, komi=-4.0 * size)])
+    outputs = found.policy, found.value, found.score, found.ownership
+    return any(each is not None and not np.array_equal(each[0], each[1]) for each in outputs)
+
+
 def boards_not_learnt(name: str, learnt: Collection[int], sizes: Collection[int]) -> str:
     """Which of these board sizes a network has not learnt, in words; empty where there is none.
 

@@ -70,7 +70,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     validation = _validation_sampler(run, judged, validation_split, network.plane_set)
     # Boards that the teacher or the network does not know.
     if teacher is not None:
-        teacher.check(board_sizes(store, train.game_rows))
+        teacher.check(board_sizes(store, train.game_rows), data.vary_rules)
     for games in (train, validation):
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     labels = None

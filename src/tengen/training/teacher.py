@@ -21,7 +21,7 @@ from tengen.data.record import symmetry_table
 from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.evaluator import boards_not_learnt
+from tengen.evaluators.evaluator import boards_not_learnt, sees_komi
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
@@ -48,11 +48,17 @@ class Teacher:
         path = find_network(name)
         return cls(path, read_card(path))
 
-    def check(self, sizes: list[int]) -> None:
-        """Raise RecipeError for games on boards that it does not know, NetworkError where PyTorch cannot run it."""
+    def check(self, sizes: list[int], vary_rules: bool) -> None:
+        """Raise RecipeError for games on boards that it does not know, and for other rules and komi where it does not
+        see them; NetworkError where PyTorch cannot run it."""
         if text := boards_not_learnt(self.card.name, self.card.board_sizes, sizes):
             raise RecipeError(f"data.teacher.network {text}, which are among the games")
-        TorchFileEvaluator(self.path, device="cpu")
+        evaluator = TorchFileEvaluator(self.path, device="cpu")
+        if vary_rules and not sees_komi(evaluator, sizes[0]):
+            raise RecipeError(
+                f"data.teacher.network {self.card.name} does not see komi and rules, and would label games under "
+                "others as its own: set data.vary_rules to false"
+            )
 
     def inputs(self, threads: int, any_rules: int | None) -> dict[str, Target]:
         """What a sampler adds to its batches: the same positions, seen with the same symmetry, in the teacher's plane
