@@ -150,6 +150,23 @@ def test_a_plateau_of_a_figure_that_validations_do_not_have_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("plane_set", ["betago7", "golois31"])
+def test_a_network_that_does_not_see_rules_and_komi_is_named_where_they_vary(
+    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, plane_set: str
+) -> None:
+    """Planes of golois31 show the komi."""
+    sees = plane_set == "golois31"
+    settings["training"] |= {"steps": 1}
+    for vary, network in enumerate((settings["network"], {"family": "plain", "convs": ["3x3x8"], "board_size": 7})):
+        for varied in (False, True):
+            settings["network"] = {**network, "plane_set": plane_set}
+            settings["data"]["vary_rules"] = varied
+            caplog.clear()
+            train(RunConfig.model_validate(settings), tmp_path / f"{vary}{varied}", show_progress=False)
+            expected = varied and vary == 1 and not sees
+            assert ("of the family plain do not see rules and komi" in caplog.text) == expected
+
+
 @pytest.mark.parametrize(
     ("training", "message"),
     [

@@ -309,7 +309,7 @@ def test_a_teacher_that_does_not_see_komi(settings: dict[str, Any], tmp_path: Pa
     onnx.helper.set_model_props(model, read_card(find_network(TEACHER)).metadata())
     onnx.save(model, tmp_path / "blind.onnx")
     settings["data"]["teacher"] = {"network": str(tmp_path / "blind.onnx")}
-    with pytest.raises(RecipeError, match="does not see komi and rules.*set data.vary_rules to false"):
+    with pytest.raises(RecipeError, match=r"does not see komi and rules.*set data\.vary_rules to false"):
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
     settings["data"]["vary_rules"] = False
     settings["training"] |= {"steps": 1}

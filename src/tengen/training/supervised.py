@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.networks import NetConfig, build, parse_config
+from tengen.networks.constant_inputs import used_scalars
 from tengen.networks.export import export, relabel
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.events import EventLog
@@ -70,6 +72,8 @@ from tengen.training.start import (
 )
 from tengen.training.teacher import LabelBuffer, target_mix, teacher_of
 from tengen.training.trainer import Callback, Trainer
+
+_logger = logging.getLogger(__name__)
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -166,6 +170,7 @@ def train(
     # ... and the network, with the weights of the start in a new run.
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
+    _warn_of_unseen_rules(run, network.family, module, samplers.train)
     begun = None
     if run.start is not None and not checkpoints(folder.checkpoints):
         begun = start_from(module, str(local.get(run.start, run.start)))
@@ -205,6 +210,17 @@ def _warn_of_judged_games(run: RunConfig, samplers: Samplers, origin: Origin | N
         warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
     if origin is not None:
         warn_of_games_of_start(origin.games, judged.store, judged.game_rows)
+
+
+def _warn_of_unseen_rules(run: RunConfig, family: str, network: nn.Module, games: Sampler | LabelSampler) -> None:
+    """Warn of results under other rules and komi than the record's, which the inputs of the network do not tell."""
+    sees = bool(used_scalars(network)) or any(plane.startswith("komi") for plane in games.plane_set.planes)
+    if run.data.vary_rules and isinstance(games, Sampler) and not sees:
+        _logger.warning(
+            "warning: networks of the family %s do not see rules and komi, and data.vary_rules trains half of the "
+            "positions under others; --set data.vary_rules=false leaves the games as they were played",
+            family,
+        )
 
 
 def _figures(network: NetConfig, validation: Sampler) -> list[str]:
