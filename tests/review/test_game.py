@@ -70,6 +70,15 @@ def test_a_finished_game_ends_with_its_last_search(queue: SearchQueue) -> None:
     assert len(found.nodes) == 3 and found.moves[-1].loss == 0
 
 
+def test_a_search_that_tried_no_move_knows_no_better_one(queue: SearchQueue) -> None:
+    tree = read_tree(RECORD)
+    found = reviewed(tree, queue, 1)
+    assert {(move.best, move.rank) for move in found.moves} == {(None, None)}
+    nodes = len(tree)
+    annotate(found)
+    assert len(tree) == nodes and "Better" not in "".join(node.comment for node in tree.walk())
+
+
 def test_a_score_may_be_unknown(found: GameReview) -> None:
     move = found.moves[2]
     plain = ReviewedMove(move.node, 3, 0, move.point, "opening", None, 0.081, None, move.best)

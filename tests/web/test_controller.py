@@ -259,6 +259,7 @@ def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.
         going_on.set()
         await until(lambda: controller.review_progress is None)
         assert session.review is None, "it judged the game by other rules"
+        assert messages == ["the review has stopped: the positions of the game have changed"]
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -98,6 +98,29 @@ def test_a_move_that_was_played_after_an_edit_stays_when_it_is_undone() -> None:
     assert {child.point for child in session.tree.root.children[0].children} == {22, 60, 0}
 
 
+def test_no_undo_or_redo_makes_a_later_move_illegal() -> None:
+    session = GameSession(GameSettings(9, players=PEOPLE))
+    editor = Editor(session)
+    editor.apply(Tool.BLACK, 40)
+    editor.apply(Tool.BLACK, 40)
+    for point in (40, 41):
+        session.play(point)
+    text = session.to_sgf()
+    session.seek(0)
+    with pytest.raises(TengenError, match="remove it first"):
+        editor.undo()
+    assert session.to_sgf() == text and session.history.can_undo and not session.history.can_redo
+    session.step(2)
+    assert session.take_back() and session.take_back()
+    editor.undo()
+    assert session.tree.root.setup == {40: BLACK}
+    editor.undo()
+    session.play(40)
+    with pytest.raises(TengenError, match="remove it first"):
+        editor.redo()
+    assert session.history.can_redo and not session.tree.root.setup
+
+
 def test_moves_between_two_edits_of_a_comment_stay_when_it_is_undone() -> None:
     session, editor = opened(b"(;SZ[9];B[ee])", place=1)
     node = session.node

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import threading
 import weakref
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from nicegui.page import page as nicegui_page
 from web_alone import any_element, element, is_shown, perform, press, send, visit
 from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
-from tengen.game import BLACK
+from tengen.engine import Count
+from tengen.game import BLACK, Game
 from tengen.review.game import GameReview
 from tengen.web.editor import Editor, Tool
 from tengen.web.library import GameLibrary, KeptGame
@@ -40,6 +42,43 @@ def test_accept_appears_with_the_count() -> None:
         assert is_shown("accept")
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_a_tap_while_the_engine_counts_does_not_disturb_the_count() -> None:
+    class Slow(FakeEngine):
+        def count(self, game: Game) -> Count:
+            counts.append(game)
+            taps.wait(60)
+            return super().count(game)
+
+    async def scene(page: Page) -> None:
+        page.session.click(40)
+        for _ in range(2):
+            page.session.pass_turn()
+        page.wake_up()
+        await until(lambda: counts)
+        page._tapped(40)
+        assert not page.session.counted and page.session.status() == "Counting …"
+        taps.set()
+        await until(lambda: page.session.counted and not page._controller.activity)
+        assert len(counts) == 1 and not page.session.dead
+        page._tapped(40)
+        assert page.session.dead == {40}
+
+    counts, taps = list[Game](), threading.Event()
+    perform(scene, GameSettings(size=9, players=PEOPLE), Slow())
+
+
+def test_no_time_is_asked_for_in_an_analysis() -> None:
+    async def scene(page: Page) -> None:
+        dialog = page._new_game
+        dialog.form.clock = "blitz"
+        for mode in (Mode.ANALYZE, Mode.PLAY):
+            dialog.form.mode = mode
+            assert element("time").visible is (mode is Mode.PLAY)
+            assert (dialog.form.settings(dialog._choices()).clock is not None) is (mode is Mode.PLAY)
+
+    perform(scene, GameSettings(size=9))
 
 
 def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
@@ -326,9 +365,11 @@ def test_another_language_replaces_no_position_that_was_set_up() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
-def test_a_game_whose_moves_an_edit_made_illegal_does_not_go_on() -> None:
+def test_an_undo_that_would_make_moves_of_the_game_illegal_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(page: Page) -> None:
         session = page.session
+        told: list[str] = []
+        monkeypatch.setattr(page, "_notify", told.append)
         press("edit")
         for tool, point in ((Tool.BLACK, 10), (Tool.WHITE, 1), (Tool.WHITE, 9), (Tool.BLACK, 2)):
             page._tools.tool = tool
@@ -338,7 +379,8 @@ def test_a_game_whose_moves_an_edit_made_illegal_does_not_go_on() -> None:
         press("edit")
         press("edit-undo")
         press("edit")
-        assert not session.live and session.node is session.tree.root and session.view().stones[:3] == ".O."
+        assert told == ["a move that follows would be illegal: remove it first"]
+        assert session.live and session.node is session.tip and session.view().stones[:3] == "X.X"
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -229,6 +229,28 @@ def test_a_record_is_named_by_date_and_players(record: bytes, name: str) -> None
     assert record_file_name(open_record(record)[0]) == name
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        "fox-komi-375.sgf",
+        "fox-komi-325.sgf",
+        "(;SZ[9]KM[375]RE[B+R];B[ee];W[cc];B[gg];W[cg])",
+        "(;SZ[9]KM[7.5]RE[B+3];B[ee];W[cc];B[gg];W[cg])",  # the komi contradicts the result
+    ],
+)
+def test_a_count_in_a_record_is_read_again_as_it_was_agreed(record: str) -> None:
+    text = (Path(__file__).parents[1] / "data" / record).read_bytes() if record.endswith(".sgf") else record.encode()
+    session, _ = open_record(text)
+    session.seek(len(session.line) - 1)
+    for _ in range(2):
+        session.pass_turn()
+    session.begin_count([])
+    session.agree()
+    again, problems = open_record(session.to_sgf())
+    assert not problems and again.result == session.result
+    assert (again.tree.rules, again.tree.komi) == (session.tree.rules, session.tree.komi)
+
+
 def test_what_nobody_changed_is_saved_as_it_was() -> None:
     data = "(;FF[4]KM[375]PB[古力]RE[黑中盘胜]SZ[9];B[aa](;C[x]W[bb])(;W[aa];B[cc]))\n".encode("gb18030")
     session, problems = open_record(data)

@@ -221,6 +221,8 @@ def test_a_long_cycle_ends_the_game_without_result_and_without_a_count(
 
 def test_toggling_an_empty_point_or_rubbish_changes_nothing() -> None:
     session = played_out()
+    session.toggle_dead(8)
+    assert not session.counted, "the engine counts first"
     session.begin_count([8])
     session.toggle_dead(0)
     assert session.dead == {8}
@@ -472,6 +474,17 @@ def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
     (_, black), (_, white) = session.line_analyses()
     assert (black.winrate, black.score_lead) == (0.6, 2.5)
     assert (white.winrate, white.score_lead, white.visits) == (0.4, -2.5, 100)
+
+
+def test_the_moves_that_a_search_did_not_try_are_not_kept() -> None:
+    """They were nine tenths of the memory of an analyzed position."""
+    session = analysis()
+    found = FakeEngine().result(session.game, 100)
+    others = tuple(replace(found.candidates[0], point=point, visits=0) for point in range(50, 80))
+    for tried in (0, len(found.candidates)):
+        session.add_analysis(session.node, replace(found, candidates=found.candidates[:tried] + others))
+        assert session.search_result is not None
+        assert session.search_result.candidates == (found.candidates[:tried] or others[:1])
 
 
 def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_play_would_give() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tengen.coords import MAX_SIZE
 from tengen.errors import TengenError
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings
+from tengen.web.settings import GameSettings, PageAnalysis
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,9 @@ from tengen.web.settings import GameSettings
 def test_settings_that_cannot_be_played_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(TengenError):
         GameSession(GameSettings(**{"size": 9, **wrong}))
+
+
+def test_a_review_tries_a_move_at_least() -> None:
+    assert PageAnalysis("", 1, 2).review_visits == 2
+    with pytest.raises(TengenError, match=r"^1 visits .* choose 2 to"):
+        PageAnalysis("", 1, 1)

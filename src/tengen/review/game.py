@@ -40,7 +40,7 @@ class ReviewedMove:
     second one found more. `loss` is None where the engine knows no score. `rank` is the place of the move among the
     candidates before it, from 1; None where the search did not try it. A move that a symmetry of the position turns
     into another one counts as that one, since a search may try only one of the two. `best` is the best candidate, None
-    where the side that moved was not the one to play.
+    where the side that moved was not the one to play, or the search tried no move.
     """
 
     node: GameNode
@@ -229,5 +229,5 @@ def reviewed_move(node: GameNode, game: Game, before: SearchResult, after: Searc
         loss=sign * (one.score_lead - other.score_lead) if known else None,  # type: ignore[operator]
         winrate_loss=sign * (one.winrate - other.winrate),
         rank=min((places[image] for image in images if image in places), default=None) if own else None,
-        best=before.candidates[0] if own and before.candidates else None,
+        best=before.candidates[0] if own and places else None,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from tengen.errors import SgfError
 from tengen.sgf.tree import SETUP, GameNode, GameTree
 
 _LIMIT = 500
@@ -56,7 +57,7 @@ class EditHistory:
         try:
             yield
         except BaseException:
-            self._apply([(node, old, _NodeState.of(node)) for node, old in before], back=True)
+            self._restore(before)
             self._tree.read_rules()
             raise
         states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
@@ -83,11 +84,14 @@ class EditHistory:
         return self._usable(self._undone)
 
     def undo(self) -> GameNode | None:
-        """Undo the last edit; returns the node to show, None where there is none."""
+        """Undo the last edit; returns the node to show, None where there is none.
+
+        Raises SgfError, and changes nothing, where a move that was made since would be illegal.
+        """
         return self._move(self._done, self._undone, back=True)
 
     def redo(self) -> GameNode | None:
-        """Make the last undone edit again; returns the node to show, None where there is none."""
+        """Make the last undone edit again; returns the node to show and raises SgfError as `undo` does."""
         return self._move(self._undone, self._done, back=False)
 
     def _usable(self, edits: list[_Edit]) -> bool:
@@ -98,10 +102,13 @@ class EditHistory:
     def _move(self, source: list[_Edit], target: list[_Edit], back: bool) -> GameNode | None:
         if not self._usable(source):
             return None
-        edit = source.pop()
-        target.append(edit)
-        turn = self._tree.first_to_play()
+        edit = source[-1]
+        turn, now = self._tree.first_to_play(), [(node, _NodeState.of(node)) for node, _, _ in edit.states]
         self._apply(edit.states, back)
+        if any(_changed(*state[1:]).intersection(_POSITION) for state in edit.states) and not self._is_legal():
+            self._restore(now)
+            raise SgfError("a move that follows would be illegal: remove it first")
+        target.append(source.pop())
         self._follow(edit.states, turn)
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
         added = [child for old, new in changes for child in new.children if child not in old.children]
@@ -111,8 +118,7 @@ class EditHistory:
     def _follow(self, states: list[tuple[GameNode, _NodeState, _NodeState]], turn: int) -> None:
         """Drop what these changes made wrong; `turn` was that of the root before them."""
         for node, before, after in states:
-            names = {*before.properties, *after.properties}
-            changed = {name for name in names if before.properties.get(name) != after.properties.get(name)}
+            changed = _changed(before, after)
             if node is self._tree.root and self._tree.first_to_play() == turn:
                 changed.discard("PL")  # which says what the main line said
             if changed.intersection(_POSITION):
@@ -120,14 +126,30 @@ class EditHistory:
             if node is self._tree.root and changed.intersection(_RULES):
                 self._tree.read_rules()
 
+    def _is_legal(self) -> bool:
+        """Whether all moves of the tree that can be shown are legal."""
+        try:
+            return self._tree.allows(self._tree.rules, self._tree.komi)
+        except SgfError:  # of the position at the root
+            return False
+
+    def _restore(self, states: list[tuple[GameNode, _NodeState]]) -> None:
+        """Give the nodes the states that they had."""
+        self._apply([(node, old, _NodeState.of(node)) for node, old in states], back=True)
+
     def _apply(self, states: list[tuple[GameNode, _NodeState, _NodeState]], back: bool) -> None:
         for node, before, after in states:
             old, new = (after, before) if back else (before, after)
-            for name in {*old.properties, *new.properties}:
-                if old.properties.get(name) != new.properties.get(name):
-                    node._set(name, new.properties.get(name, []))
+            for name in _changed(old, new):
+                node._set(name, new.properties.get(name, []))
             if old.children != new.children:
                 here = node.children
                 kept = [child for child in new.children if child in here or child not in old.children]
                 added = [child for child in here if child not in new.children and child not in old.children]
                 self._tree.set_children(node, [*kept, *added])
+
+
+def _changed(before: _NodeState, after: _NodeState) -> set[str]:
+    """The names of the properties in which two states of a node differ."""
+    names = {*before.properties, *after.properties}
+    return {name for name in names if before.properties.get(name) != after.properties.get(name)}

@@ -12,7 +12,7 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import _
 from tengen.web.player_field import network_names
 from tengen.web.players import MAX_VISITS
-from tengen.web.settings import PageAnalysis
+from tengen.web.settings import MIN_REVIEW_VISITS, PageAnalysis
 
 
 class AnalysisDialog:
@@ -25,12 +25,12 @@ class AnalysisDialog:
             self._network.props("outlined dense options-dense data-testid=analysis-network")
             with ui.element("div").classes("tg-pair"):
                 self._visits, self._review = (
-                    ui.number(label=label, min=1, max=MAX_VISITS, precision=0).props(
+                    ui.number(label=label, min=low, max=MAX_VISITS, precision=0).props(
                         f"outlined dense data-testid={name}"
                     )
-                    for label, name in (
-                        (_("Visits of a position"), "analysis-visits"),
-                        (_("In a review"), "review-visits"),
+                    for label, name, low in (
+                        (_("Visits of a position"), "analysis-visits", 1),
+                        (_("In a review"), "review-visits", MIN_REVIEW_VISITS),
                     )
                 )
             ui.label(_("Another network begins anew: what the last one found is dropped.")).classes("tg-note")

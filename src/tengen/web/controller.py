@@ -152,7 +152,10 @@ class EngineController:
 
         def search(positions: Sequence[tuple[GameNode, Game]]) -> GameReview | None:
             with self._engines.queue(network) as queue:
-                return review(session.tree, positions, queue, visits, keep, over.is_set)
+                return review(session.tree, positions, queue, visits, keep, lambda: over.is_set() or changed())
+
+        def changed() -> bool:
+            return any(session.search_key(node) != key for node, key in keys.items())
 
         network, visits = self.network, self.analysis.review_visits
         keys = {node: session.search_key(node) for node in line}
@@ -164,8 +167,9 @@ class EngineController:
                 return
             self.review_progress = (0, len(positions))
             found = await asyncio.to_thread(search, positions)
-            unchanged = all(session.search_key(node) == keys[node] for node in line)
-            if found is not None and unchanged and not over.is_set():
+            if not over.is_set() and changed():
+                self._failed(_("the review has stopped: the positions of the game have changed"))
+            elif found is not None and not over.is_set():
                 session.review = found
         except TengenError as error:
             self._failed(str(error))

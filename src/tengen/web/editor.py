@@ -104,7 +104,10 @@ class Editor:
     def _undone(self, move: Callable[[], GameNode | None]) -> None:
         before = self._session.tree.info
         with self._stale_review_dropped():
-            node = move()
+            try:
+                node = move()
+            except SgfError as error:
+                raise TengenError(_("a move that follows would be illegal: remove it first")) from error
         if self._session.tree.info != before:
             self._session.read_info()
         self._session.show_again(node)

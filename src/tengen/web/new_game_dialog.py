@@ -67,7 +67,7 @@ class Form:
             komi=float(self.komi),
             handicap=self.handicap,
             players=self._players(choices),
-            clock=CLOCKS[self.clock][1],
+            clock=None if self.mode == Mode.ANALYZE else CLOCKS[self.clock][1],
         )
 
     def _players(self, choices: Mapping[str, PlayerChoice]) -> tuple[PlayerChoice, PlayerChoice]:
@@ -200,9 +200,9 @@ class NewGameDialog:
             ).bind_value(form, "handicap")
             self._handicap.props("outlined dense options-dense")
             clocks = {key: _(title) for key, (title, _control) in CLOCKS.items()}
-            ui.select(clocks, label=_("Time"), value=form.clock).bind_value(form, "clock").props(
-                "outlined dense options-dense data-testid=time"
-            )
+            time = ui.select(clocks, label=_("Time"), value=form.clock).bind_value(form, "clock")
+            time.props("outlined dense options-dense data-testid=time")
+            time.bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
 
     def _handicaps(self) -> dict[int, str]:
         numbers = range(2, max_fixed_handicap(self.form.board) + 1)

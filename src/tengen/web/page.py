@@ -120,7 +120,10 @@ class Page:
             self._task = background_tasks.create(self._controller.run(), name="tengen controller")
 
     def rest(self) -> None:
-        """The browser has disconnected: stop the search and the clocks until it is back; a review goes on."""
+        """The browser has disconnected: stop the search and the clocks until it is back.
+
+        A review goes on until the page is closed; another page with the same game does not show it.
+        """
         if self._task is not None:
             self._files.keep(final=True)
             self._task.cancel()
@@ -402,7 +405,8 @@ class Page:
 
     def _navigate(self, move: Navigate) -> None:
         before = self.session.node
-        move(self.session)
+        with self._errors_shown():
+            move(self.session)
         if self.session.node is not before:
             self._changed()
 
@@ -415,8 +419,8 @@ class Page:
         if self._editing:
             self._edited(lambda editor: editor.apply(self._tools.tool, point))
             return
-        if session.phase is not Phase.COUNTING and not session.may_click:
-            return  # a tap while the engine thinks needs no message
+        if not (session.counted if session.phase is Phase.COUNTING else session.may_click):
+            return  # a tap while the engine thinks or counts needs no message
         if self._ended_on_time():
             return
         try:

@@ -34,8 +34,8 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class SearchAnalysis(Analysis):
-    """The analysis of a position with the whole search result, which the page shows. `for_move`: an engine that plays
-    found it for its move, and nobody asked for it."""
+    """The analysis of a position with the search result, which the page shows: of its candidates the best one and those
+    that were visited. `for_move`: an engine that plays found it for its move, and nobody asked for it."""
 
     result: SearchResult
     for_move: bool = False
@@ -499,6 +499,9 @@ class GameSession:
             return
         if node.analysis is not None and node.analysis.visits > result.visits:
             return
+        # The moves that were not tried are most of them, and nothing shows them.
+        tried = tuple(move for place, move in enumerate(result.candidates) if move.visits or place == 0)
+        result = replace(result, candidates=tried)
         node.analysis = SearchAnalysis(**vars(analysis_of(result)), result=result, for_move=for_move)
 
     @property
@@ -524,9 +527,11 @@ class GameSession:
         return self.node.position_key in self._dead
 
     def toggle_dead(self, point: object) -> None:
-        """Change the group on a point from alive to dead or back; an empty point changes nothing."""
+        """Change the group on a point from alive to dead or back; an empty point changes nothing, nor does any before
+        the dead stones were determined."""
         checked = check_point(point, self.game.size)
-        if self.phase is not Phase.COUNTING or self.game.board.flat[checked] not in (0, 1):
+        counting = self.phase is Phase.COUNTING and self.counted
+        if not counting or self.game.board.flat[checked] not in (0, 1):
             return
         group = group_of(self.game.board, checked)
         dead = self.dead
@@ -567,6 +572,9 @@ class GameSession:
         self.result = result
         if result != self._result_of_record:
             self.tree.info = replace(self.tree.info, result=read_result(result))
+            # The record counts in Chinese stones, or its komi was not believed beside the result that it had.
+            if result != self._result_of_record or self.tree.info.komi not in (None, self.tree.komi):
+                self.tree.root.set_text("KM", f"{self.tree.komi:g}")
 
     @property
     def _result_of_record(self) -> str:

@@ -17,6 +17,8 @@ from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, PERSON, PlayerChoice,
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MAX_KOMI = float(MAX_SIZE**2)
+MIN_REVIEW_VISITS = 2
+"""The first visit of a position tries no move."""
 
 
 class Mode(StrEnum):
@@ -37,10 +39,10 @@ class PageAnalysis:
     review_visits: int = 100
 
     def __post_init__(self) -> None:
-        for visits in (self.visits, self.review_visits):
-            if not 1 <= visits <= MAX_VISITS:
+        for visits, low in ((self.visits, 1), (self.review_visits, MIN_REVIEW_VISITS)):
+            if not low <= visits <= MAX_VISITS:
                 wrong = _("{n:,} visits are out of range", n=visits)
-                raise TengenError(wrong + ": " + _("choose {low} to {high}", low=1, high=format(MAX_VISITS, ",")))
+                raise TengenError(wrong + ": " + _("choose {low} to {high}", low=low, high=format(MAX_VISITS, ",")))
 
 
 @dataclass(frozen=True)
