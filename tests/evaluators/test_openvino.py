@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from filelock import FileLock
-from small_network import PLANES, SCALARS, random_inputs
+from small_network import PLANES, SCALARS, SmallNet, random_inputs, write_network
 
 from tengen import _native
 from tengen.disk import cache_path
@@ -95,6 +95,26 @@ def test_works_without_a_cache_folder(network: Path, tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert len(OpenVinoEvaluator(network).infer(random_inputs([5], 5))) == 1
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_a_file_that_changes_later_is_not_read_again(native: bool, tmp_path: Path) -> None:
+    """Models of further batches and boards are those of the network that was loaded."""
+    path = write_network(tmp_path / "net.onnx", SmallNet(seed=1, width=16))
+    other = write_network(tmp_path / "other.onnx", SmallNet(seed=2, width=16))
+    boards = [random_inputs([13] * 8, 13), random_inputs([19] * 2, 19)]
+
+    def opened() -> OpenVinoEvaluator:
+        return OpenVinoEvaluator(path, precision="f32", threads=1, native=native, remember=False)
+
+    expected = [opened().infer(inputs) for inputs in boards]
+    evaluator = opened()
+    evaluator.infer(boards[0][:1])
+    assert bool(evaluator._kernels) == evaluator.rule.native
+    path.write_bytes(other.read_bytes())
+    assert np.array_equal(evaluator.infer(boards[0]).policy, expected[0].policy)
+    path.unlink()
+    assert np.array_equal(evaluator.infer(boards[1]).policy, expected[1].policy)
 
 
 def test_a_device_that_fails_in_a_batch_is_an_error_of_the_network(

@@ -119,7 +119,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     A batch is cut above `max_batch` and padded to a power of two, after a CPU has computed as much of it as fills one
     where a sixteenth would be padding. A model is compiled with static shapes, once for each such size and board edge,
-    and kept both here and in the cache folder.
+    and kept both here and in the cache folder. The file is read once; what becomes of it later has no effect.
 
     `precision` auto takes bf16 where the processor multiplies it natively (measured: twice as fast as f32 on a 6-block
     64-channel net) and f32 elsewhere; int8 is a file of its own beside the network (`tengen nets quantize`), which auto
@@ -172,8 +172,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
         _CALLS.evaluators.add(self)
-        model = self._read()
-        self._describe_model(model)
+        self._network = self._read()  # kept as it was read: another file may take its place
+        model = self._described_model()
         layers = native_layers(self.precision) if target == "CPU" else None
         fitting = _count_layers(model, layers)
         parts = max(1, (threads or core_count()) // streams)
@@ -197,9 +197,10 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             "ENABLE_CPU_PINNING": False,
         }
 
-    def _describe_model(self, model: Any) -> None:
-        """Check inputs and outputs, and leave the model with one row of the largest board."""
+    def _described_model(self) -> Any:
+        """The model with one row of the largest board, after a check of its inputs and outputs."""
         try:
+            model = self._network.clone()
             shapes = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
             self._describe(
                 {name: [n.get_length() if n.is_static else None for n in shape] for name, shape in shapes.items()},
@@ -210,6 +211,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             self._describe_policy([1, *(n.get_length() for n in policy[1:])])  # of the rows nothing may be known
         except RuntimeError as error:  # a shape that no network file has
             raise NetworkError(f"{self._file} cannot be used as a network: {last_line(error)}") from error
+        return model
 
     def _piece(self, rows: int) -> int:
         rows = super()._piece(rows)
@@ -262,10 +264,11 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             return self._requests[key]
 
     def _prepare(self, rows: int, edge: int, layout: Layout) -> "SimpleQueue[_Requests]":
-        shapes, model = self._shapes(rows, edge), self._read()
+        shapes = self._shapes(rows, edge)
         found: SimpleQueue[_Requests] = SimpleQueue()
         parts = layout.parts
         try:
+            model = self._network.clone()
             model.reshape({name: list(shape) for name, shape in shapes.items()})
             compiled = self._compile_native(model, parts) if layout.native else self._compile(model, layout)
             for _ in range(self._streams):
