@@ -11,6 +11,7 @@ import pytest
 from training.small_run import SIZE, random_record, write_store
 
 from tengen.cli.app import main
+from tengen.cli.label import games_between_saves
 from tengen.data import LabelSampler, Store, TargetMix
 from tengen.data.record import GameRecord, pack_shares, unpack_shares
 from tengen.data.writer import StoreAppender, StoreWriter
@@ -184,6 +185,17 @@ def test_a_teacher_that_has_not_learnt_the_boards_is_refused(
     assert not (tmp_path / "labels").exists()
 
 
+def test_a_teacher_that_does_not_see_komi_labels_games_as_they_were_played(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tengen.cli.label.load_evaluator", lambda *args, **named: UniformEvaluator())
+    out = tmp_path / "labels"
+    assert label(store.path, out) == 2
+    assert "does not see komi and rules" in (said := capsys.readouterr().err) and "label with --no-vary-rules" in said
+    assert not out.exists()
+    assert label(store.path, out, "--no-vary-rules") == 0
+
+
 def test_the_networks_of_default_are_named(store: Store, tmp_path: Path) -> None:
     with StoreWriter(tmp_path / "boards") as writer:
         for seed, size in enumerate((9, 11, 9)):
@@ -245,6 +257,57 @@ def test_labels_of_several_commands_in_one_store(
     assert main(["label", str(store.path), "--teacher", "distilled-b8c64", "--out", str(out), "--quiet", "--add"]) == 2
     assert "teacher: name zero-7x7, not distilled-b8c64" in capsys.readouterr().err
     assert len(Store.open(out)) == 5 + GAMES
+
+
+def test_labels_without_a_game_give_way_to_those_of_another_command(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command that was interrupted in its first games is not taken for one that is done."""
+    out = tmp_path / "labels"
+    first, second = ("--games", "5"), ("--games", "4", "--per-game", "3", "--add")
+
+    def interrupted(*_: object) -> list[GameRecord]:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Labeller, "label", interrupted)
+        assert label(store.path, out, *first) == 130
+    assert label(store.path, out, *second) == 0
+    [part] = Store.open(out).manifest["labels"]
+    assert (part["per_game"], part["first"]) == (3, 0)
+    # Earlier versions kept the entry of the first command.
+    with StoreAppender(out) as appender:
+        appender.set_facts({"labels": [{**part, "per_game": 8}, part]})
+    capsys.readouterr()
+    assert label(store.path, out, *first) == 2
+    assert "other labels (labels: per game 3, not 8); choose another folder, or --add" in capsys.readouterr().err
+    assert label(store.path, out, *first, "--add") == 0
+    assert [len(list(labelled(record))) for record in Store.open(out)] == [3] * 4 + [8] * 5
+    with monkeypatch.context() as patch:
+        patch.setattr(Labeller, "label", interrupted)
+        assert label(store.path, out, "--per-game", "2", "--add") == 130
+    assert label(store.path, out, "--games", "6") == 0
+    assert [len(list(labelled(record))) for record in Store.open(out)] == [3] * 4 + [8] * 6
+    assert [(part["per_game"], part["first"]) for part in Store.open(out).manifest["labels"]] == [(3, 0), (8, 4)]
+
+
+def test_games_between_saves() -> None:
+    """Fewer where a position takes more visits, but enough positions for the searches at once."""
+    for per_game, visits, batch, games in (
+        (8, 1, 64, 64), (8, 1, 1024, 64), (8, 4, 64, 16), (8, 400, 64, 8), (8, 400, 1024, 64), (3, 400, 64, 22),
+        (8, 400, 1, 1), (300, 400, 64, 1),
+    ):  # fmt: skip
+        assert games_between_saves(LabelPlan(per_game, visits), batch) == games
+
+
+def test_searched_labels_are_the_same_in_any_parts(store: Store) -> None:
+    labeller = Labeller([store], load_evaluator("zero-7x7", precision="f32"), LabelPlan(per_game=3, visits=20))
+    parts = [labeller.label(0, 1), labeller.label(1, 2), labeller.label(3, 99)]
+    for one, other in zip(labeller.label(0, 99), [record for part in parts for record in part], strict=True):
+        assert one.visits is not None and other.visits is not None
+        for wanted, found in zip(one.visits, other.visits, strict=True):
+            np.testing.assert_array_equal(wanted, found)
+        np.testing.assert_allclose(one.root_values, other.root_values, atol=1e-5)
 
 
 def test_positions_of_one_player_are_that_players(store: Store, teacher: Evaluator, tmp_path: Path) -> None:

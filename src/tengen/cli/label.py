@@ -18,7 +18,7 @@ from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.evaluator import boards_not_learnt
+from tengen.evaluators.evaluator import boards_not_learnt, sees_komi
 from tengen.evaluators.installed_networks import default_by_size, find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
@@ -26,7 +26,7 @@ from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
 
-_GAMES_AT_ONCE = 64
+_GAMES_A_SAVE = 64
 _OF_CARD = ("name", "licence", "created", "version")
 
 
@@ -70,24 +70,36 @@ def command(
         if visits > 1 and not evaluator.on(size).has_value:
             raise NetworkError(f"{teacher_facts['name']} has no value, which a search needs: label with --visits 1")
         evaluator.on(size)
+    if vary_rules and sizes and not sees_komi(evaluator, sizes[0]):
+        raise NetworkError(
+            f"{teacher_facts['name']} does not see komi and rules, and would label games under others as its own: "
+            "label with --no-vary-rules"
+        )
     labeller = Labeller(opened, evaluator, plan, batch=batch)
     wanted = min(games or len(labeller), len(labeller))
     new = {"teacher": teacher_facts, "labels": [{**labels, "first": 0}]}
     with report_interruption(out), StoreAppender(out, new) as appender, ShutdownFlag() as stop:
         Store.open(out)  # raises for a damaged one, to which nothing is added
         first, end = _rows(appender, out, teacher_facts, labels, add)
-        done = (end or appender.rows) - first
-        if end is not None and done < wanted:
+        done = end - first
+        if done < wanted and end < appender.rows:
             raise StoreError(f"{out} has {done:,} of these {wanted:,} games, and other labels after them")
+        step = games_between_saves(plan, batch)
         with new_bar(not quiet and sys.stderr.isatty()) as bar:
             task = bar.add_task("labelling", total=wanted, completed=done)
             while done < wanted:
                 stop.check()
-                appender.append(labeller.label(done, min(_GAMES_AT_ONCE, wanted - done)))
+                appender.append(labeller.label(done, min(step, wanted - done)))
                 done = appender.rows - first
                 bar.update(task, completed=done)
         others = f", {rows:,} with those before" if (rows := appender.rows) > done else ""
     print(f"{out}: {done:,} games{others}, {plan.per_game} positions a game, labelled by {teacher_facts['name']}")
+
+
+def games_between_saves(plan: LabelPlan, batch: int) -> int:
+    """Games that are labelled before they are saved, and before Ctrl-C is obeyed: fewer the more visits they take, but
+    as many as have `batch` positions to search side by side."""
+    return min(_GAMES_A_SAVE, max(_GAMES_A_SAVE // plan.visits, -(-batch // plan.per_game)))
 
 
 def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
@@ -123,11 +135,11 @@ def _labels(stores: list[Store], plan: LabelPlan) -> dict[str, Any]:
 
 def _rows(
     appender: StoreAppender, out: Path, teacher: dict[str, Any], labels: dict[str, Any], add: bool
-) -> tuple[int, int | None]:
-    """The first row of these labels, and the row after them where labels of another command follow.
+) -> tuple[int, int]:
+    """The first row of these labels, and the row after them.
 
-    Enters labels that the store does not have yet into its manifest. Raises StoreError for another teacher, and for
-    other labels unless they may be added to.
+    Enters labels that the store does not have yet into its manifest, in the place of those that got no game. Raises
+    StoreError for another teacher, and for other labels unless they may be added to.
     """
     found = appender.facts
     if not found.get("teacher"):
@@ -139,14 +151,21 @@ def _rows(
     if isinstance(parts, dict):  # as once written, of one command
         parts = [{**parts, "first": 0}]
     parts = [{**part, "stores": [_with_digest(store, labels) for store in part["stores"]]} for part in parts]
-    starts: list[int] = [part["first"] for part in parts]
-    for part, first, end in zip(parts, starts, [*starts[1:], None], strict=True):
+    rows = appender.rows
+    ends: list[int] = [*(part["first"] for part in parts[1:]), rows]
+    # Without those of a command that was stopped before it saved a game.
+    kept = [(part, end) for part, end in zip(parts, ends, strict=True) if part["first"] < end]
+    parts_kept = [part for part, _ in kept]
+    for part, end in kept:
+        first: int = part["first"]
         if {**labels, "first": first} == part:
+            if parts_kept != parts:
+                appender.set_facts({"labels": parts_kept})
             return first, end
-    if not add:
-        _check_same(out, "labels", parts[-1], labels, "choose another folder, or --add to them")
-    appender.set_facts({"labels": [*parts, {**labels, "first": appender.rows}]})
-    return appender.rows, None
+    if kept and not add:
+        _check_same(out, "labels", parts_kept[-1], labels, "choose another folder, or --add to them")
+    appender.set_facts({"labels": [*parts_kept, {**labels, "first": rows}]})
+    return rows, rows
 
 
 def _with_digest(store: dict[str, Any], labels: dict[str, Any]) -> dict[str, Any]:
