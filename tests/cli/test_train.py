@@ -101,23 +101,29 @@ def test_games_of_which_none_is_kept_leave_no_folder(tmp_path: Path, capsys: pyt
 
 
 def test_games_of_a_run_that_has_not_begun_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One game is too few, and the run on a store of its own is not the one of the games."""
+    """One game is too few, and the run on a store of its own is not the one of the games. The same command finds the
+    games that a folder has got since."""
     import yaml
 
     games = [
         f"(;SZ[9]KM[{number}];B[{'abcdefghi'[number % 9]}a];W[ab];B[ac];W[ad];B[ae];W[af];B[ag];W[ah];B[ai];W[bi])"
         for number in range(12)
     ]
-    (tmp_path / "one.sgf").write_text(games[0])
-    (tmp_path / "all.sgf").write_text("\n".join(games))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for place in (tmp_path, folder):
+        (place / "one.sgf").write_text(games[0])
     recipe, run = tmp_path / "mine.yaml", tmp_path / "run"
     settings: dict[str, Any] = settings_of(Path("nowhere"))
     settings["data"] = {"validation_store": "nowhere", "validation_fraction": 0.3}
     recipe.write_text(yaml.safe_dump({**settings, "name": "mine"}))
     words = ["--set", "training.steps=2", "--quiet"]
-    assert main(["train", str(recipe), str(tmp_path / "one.sgf"), "--out", str(run), *words]) == 2
-    assert "no position of the split 'train'" in capsys.readouterr().err
-    assert main(["train", str(recipe), str(tmp_path / "all.sgf"), "--out", str(run), *words]) == 0
+    for place in (tmp_path / "one.sgf", folder):
+        assert main(["train", str(recipe), str(place), "--out", str(run), *words]) == 2
+        assert "no position of the split 'train'" in capsys.readouterr().err
+    (folder / "all.sgf").write_text("\n".join(games))
+    assert main(["train", str(recipe), str(folder), "--out", str(run), *words]) == 0
+    assert len(Store.open(run / "games")) > 1
     own = tmp_path / "own"
     data = ["--set", f"data.store={run / 'games'}", "--set", "data.validation_store=null"]
     assert main(["train", str(recipe), "--out", str(own), *data, *words]) == 0

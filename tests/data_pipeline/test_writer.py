@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -291,6 +292,13 @@ def test_no_other_folder_becomes_a_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written: File exists"):
         StoreAppender(tmp_path / "thesis.txt")
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("write", [StoreWriter, StoreAppender])
+def test_the_root_of_the_file_system_becomes_no_store(write: type[StoreWriter | StoreAppender]) -> None:
+    root = Path(Path.cwd().anchor)
+    with pytest.raises(StoreError, match=f"^{re.escape(str(root))} is the root of a file system"), write(root):
+        pass
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")

@@ -272,6 +272,9 @@ def test_network_fields_are_checked() -> None:
         network_fields({"family": "residual", "size": "b2"})
     with pytest.raises(RecipeError, match=r"unknown network.family 'residul'; did you mean residual\?"):
         network_fields({"family": "residul"})
+    for preset, shown in ((["a"], "['a']"), ({"a": 1}, "{'a': 1}")):
+        with pytest.raises(RecipeError, match=re.escape(f'unknown network.preset "{shown}"')):
+            network_fields({"preset": preset})
 
 
 def test_a_recipe_of_another_kind_is_no_network() -> None:

@@ -170,9 +170,10 @@ def _own_store(settings: Sequence[str]) -> list[str]:
 
 
 def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bool) -> None:
-    """Import games, if any are given, for a run, unless an earlier command has.
+    """Import games, if any are given, for a run, unless it has begun with them.
 
-    The games of a run that has not begun are replaced. Raises RecipeError in the folder of a run on other games.
+    The games of a run that has not begun are replaced: the files may be others by now. Raises RecipeError in the folder
+    of a run on other games.
     """
     from tengen.cli.import_ import import_with_bar
     from tengen.data.format import read_manifest
@@ -182,19 +183,18 @@ def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bo
     if not games:
         return
     begun = (store.parent / "recipe.yaml").exists()
-    if store.exists():
+    if begun and not store.exists():
+        raise RecipeError(f"{store.parent} holds a run on a store of games: leave out GAMES, or give --out")
+    if begun:
         manifest = read_manifest(store)
         before, names = manifest.get("sources", []), manifest.get("filters", {}).get("players", [])
         if before == list(games) and names == list(players):
             return
-        if begun:
-            words = [*before, *(word for name in names for word in ("--player", name))]
-            raise RecipeError(
-                f"{store} has the games of an earlier command, {shlex.join(words)}: give the same, or another folder "
-                "by --out"
-            )
-    elif begun:
-        raise RecipeError(f"{store.parent} holds a run on a store of games: leave out GAMES, or give --out")
+        words = [*before, *(word for name in names for word in ("--player", name))]
+        raise RecipeError(
+            f"{store} has the games of an earlier command, {shlex.join(words)}: give the same, or another folder "
+            "by --out"
+        )
     options = ImportOptions(RowOptions(Filters(players=tuple(players))), overwrite=store.exists())
     is_new = not store.parent.exists()
     try:

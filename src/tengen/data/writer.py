@@ -49,7 +49,7 @@ class StoreWriter:
 
     def __init__(self, path: str | os.PathLike[str], overwrite: bool = False, rows_a_shard: int = ROWS_A_SHARD) -> None:
         self.path = Path(os.path.abspath(path))
-        self.folder = self.path.with_name(f".{self.path.name}.partial")
+        self.folder = _beside(self.path, PARTIAL)
         self.facts: dict[str, Any] = {}
         self._overwrite = overwrite
         self._rows_a_shard = rows_a_shard
@@ -207,6 +207,13 @@ def _remove_old(path: Path) -> None:
     shutil.rmtree(old_place(path), ignore_errors=True)
 
 
+def _beside(path: Path, end: str) -> Path:
+    """The hidden file or folder beside a store with its name and this end. Raises StoreError where it has no name."""
+    if not path.name:
+        raise StoreError(f"{path} is the root of a file system, which cannot be a game store; choose another folder")
+    return path.with_name(f".{path.name}{end}")
+
+
 class StoreLock:
     """Held by the process that writes the store at `path`, until `release()` or the end of the process.
 
@@ -214,7 +221,7 @@ class StoreLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.with_name(f".{path.name}.lock")
+        self._path = _beside(path, ".lock")
         lock = try_lock(self._path)
         if lock is None:
             raise StoreError(f"{path}: another process is writing this store; wait for it to end")

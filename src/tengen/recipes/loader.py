@@ -131,7 +131,7 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     from tengen.networks import FAMILIES, parse_config
     from tengen.networks.presets import PRESETS
 
-    if (preset := network.get("preset")) is not None and preset not in PRESETS:
+    if (preset := network.get("preset")) is not None and str(preset) not in PRESETS:  # a list has no hash
         raise RecipeError(unknown_name("network.preset", str(preset), PRESETS))
     family = str(network.get("family") or PRESETS.get(str(preset), {}).get("family"))
     if family not in FAMILIES:
