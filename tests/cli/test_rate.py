@@ -203,6 +203,7 @@ def test_names_that_are_merged_may_contain_an_equals_sign(
         (["match", "--same", "a"], "--same takes NAME=OTHER, not 'a'"),
         (["match", "--same", "x=y"], "there is no player 'x'; there are a; b"),
         (["old"], "match.json has version 1; this Tengen knows"),
+        (["runs"], "runs holds matches in deeper folders, such as "),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
@@ -213,6 +214,7 @@ def test_what_is_wrong_is_said_in_one_line(
     write_match(tmp_path / "match", series("a", "b", 1, 1))
     write_match(tmp_path / "unplayed", [])
     write_match(tmp_path / "old", [], version=1)
+    write_match(tmp_path / "runs" / "a" / "match", series("a", "b", 1, 1))
     assert main(["rate", *words]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1 and message in error

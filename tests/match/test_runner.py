@@ -36,8 +36,8 @@ FAST = {**TINY, "turns": 4}
 FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=4"]
 
 
-def program(kind: str, name: str = "") -> str:
-    word = "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
+def program(kind: str, name: str = "", move: int = 3) -> str:
+    word = "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
     return f"{name}={word}" if name else word
 
 
@@ -179,6 +179,14 @@ def test_a_program_that_is_gone_ends_the_match_with_the_games_so_far(tmp_path: P
     rows = lines(tmp_path / "match")
     assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"crash"}
     assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
+
+
+def test_a_program_that_dies_at_its_first_move_does_not_start(tmp_path: Path) -> None:
+    """Whoever moves first after the moves of an opening."""
+    conditions = TINY | {"openings": "random", "opening": 4}
+    with pytest.raises(TengenError, match="mortal failed to start 3 games in a row"):
+        play(match("random", program("dies", "mortal", 1), games=20, conditions=conditions), tmp_path / "match")
+    assert [row["opening"] for row in lines(tmp_path / "match")] == [4, 4]
 
 
 def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:

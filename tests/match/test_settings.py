@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tengen.errors import RecipeError, TengenError
+from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
 from tengen.match.game import Outcome
 from tengen.match.schedule import fixture
 from tengen.match.settings import MatchSettings, games_enough, left, reach
@@ -170,3 +173,15 @@ def test_defaults_apply_to_fields_that_are_not_given() -> None:
 def test_a_network_that_changes_is_another_match() -> None:
     about = read(players=["default", "random"]).about()
     assert list(about["files"]) == ["default"] and len(about["files"]["default"]) == 16
+
+
+def test_a_playout_policy_that_changes_is_another_match(tmp_path: Path) -> None:
+    weights, found = tmp_path / "mine.playout", []
+    known = find_playout("linear")
+    steps = read_playout(known)
+    for change in (0, 1):
+        steps[0] += change
+        write_playout(weights, read_playout_card(known), steps)
+        found.append(read(players=[f"playouts:linear:{weights}", "playouts"]).about()["files"])
+    assert [list(files) for files in found] == 2 * [[f"linear:{weights}"]]
+    assert found[0] != found[1]

@@ -58,6 +58,8 @@ def command(
         if recipe is not None:
             if net is not None:
                 raise typer.BadParameter(f"--net {net} is of no use with a recipe: {recipe} has a network of its own")
+            if tune:
+                raise typer.BadParameter("--tune concerns a network that plays: name it with --net, without a recipe")
             if recipe_kind(recipe, _KIND) != _KIND:
                 raise RecipeError(f"{recipe} is a recipe of kind {recipe_kind(recipe)}; {_ONLY_NETWORKS}")
             run = load_recipe(recipe, settings or [])

@@ -104,6 +104,11 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
                 )
             found = [game_set for game_set in found if game_set.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
+            if below := next(folder.rglob("match.json"), None):
+                # Players of the same name in matches further down may be different networks.
+                raise RecipeError(
+                    f"{folder} holds matches in deeper folders, such as {below.parent}: name their folders"
+                )
             try:
                 found, left_out = sgf_games(folder)
             except SgfError as error:

@@ -218,7 +218,8 @@ class BatchMatch:
 
     def _watch(self, outcome: Outcome) -> None:
         """Raise TengenError for a player that can no longer start: lost games would say nothing about its strength."""
-        if outcome.moves or outcome.reason not in FAILURES or outcome.loser is None:
+        # With one move after the opening it was the opponent's.
+        if outcome.moves > outcome.opening + 1 or outcome.reason not in FAILURES or outcome.loser is None:
             for name in (outcome.black, outcome.white):
                 self._failed[name] = 0
             return

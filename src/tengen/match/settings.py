@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.installed_networks import find_network, find_network_on
+from tengen.evaluators.playout_file import find_playout
 from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule
@@ -25,6 +26,7 @@ from tengen.statistics import Z95, Tally, wilson
 _GAMES = 60  # of a pairing, by default
 MAX_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
 _NETWORKS = frozenset({"network", "policy", "raw"})
+_WEIGHTS = "linear:"  # a playout policy's file follows
 
 Pairing: TypeAlias = tuple[str, str]
 FindNetwork: TypeAlias = Callable[[str], Path]
@@ -173,10 +175,13 @@ class MatchSettings(BaseModel):
         }
 
     def _files(self, find: FindNetwork) -> dict[str, str]:
-        """The first digits of SHA-256 of all networks and openings, so that games of others do not mix in."""
+        """The first digits of SHA-256 of all networks, playout weights and openings, so that games of others do not mix
+        in."""
         paths = self.networks(find)
         if "default" in paths:
             paths["default"] = find_network_on("default", self.conditions.size)
+        playouts = {spec.subject for spec in self.players if spec.kind == "playouts"}
+        paths |= {name: find_playout(name.removeprefix(_WEIGHTS)) for name in playouts if name.startswith(_WEIGHTS)}
         found = {name: _digest([path]) for name, path in paths.items()}
         if path := self.openings():
             found[self.conditions.openings] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
