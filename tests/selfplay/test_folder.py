@@ -82,6 +82,18 @@ def test_stages_to_come_may_change(tmp_path: Path) -> None:
         folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
 
 
+def test_a_helper_takes_the_stages_of_the_run(tmp_path: Path) -> None:
+    """Those that have not begun are not compared: it would play the same cycle in another way than the lead."""
+    folder = SelfPlayFolder(tmp_path / "run")
+    lead = CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64}, game={"komi": {"tail": 0.2}})}})
+    folder.prepare(lead)
+    helper = CONFIG.model_copy(update={"workers": 1, "stages": {2: StageConfig(search={"visits": 99})}})
+    folder.check_config(helper)
+    found = folder.with_stages(helper)
+    assert found == lead.model_copy(update={"workers": 1})
+    assert [found.at(cycle).search.visits for cycle in (2, 3)] == [32, 64]
+
+
 @pytest.mark.parametrize("state", ["played", "stored"])
 def test_a_cycle_whose_games_are_there_has_begun(tmp_path: Path, state: str) -> None:
     """Network 3 is the newest, and games of cycles 3 and, with overlap, 4 are there: other stages would mix them."""

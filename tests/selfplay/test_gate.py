@@ -6,7 +6,7 @@ import pytest
 from selfplay.made_up import Checksum
 
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import UniformEvaluator
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.folder import read_folder
 from tengen.match.game import Outcome
@@ -75,6 +75,37 @@ def test_a_gate_counts_dead_stones_as_the_search_does(
     records = [read_game((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes())[0] for outcome in passed_out]
     assert len(records) > 10
     assert any(game.pass_dead() for game in records) != to_end
+
+
+def test_a_gate_stops_before_its_next_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after its next move, which takes hundreds of batches."""
+    batches = 0
+
+    class Counted(Checksum):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            nonlocal batches
+            batches += 1
+            return super().infer(batch)
+
+    def check() -> None:
+        if batches == 9:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(gates, "load_temporary", lambda *_: Counted())
+    files = [tmp_path / name for name in ("a.onnx", "b.onnx")]
+    for path in files:
+        path.write_bytes(b"")
+    config = SelfPlayConfig(
+        name="tiny",
+        cycles=2,
+        games_per_cycle=4,
+        network={"family": "residual"},
+        game=GameConfig(sizes={5: 1.0}),
+        gate=GateConfig(games=2, visits=400),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        gate(tmp_path, config, 1, *files, {5: 0.5}, check=check)
+    assert batches == 9
 
 
 def test_a_search_of_a_gate_has_room_for_its_visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -412,6 +412,37 @@ def test_a_rating_counts_the_hours_of_its_own_cycle(unbroken: Path) -> None:
         assert 3600 * point["hours"] <= begun + sum(own.values()) - own["rate"] + 0.01
 
 
+def test_a_helper_plays_with_the_stages_of_the_lead(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the lead was started again with others since."""
+    folder, stop, played = SelfPlayFolder(tmp_path / "run"), ShutdownFlag(), []
+    lead, later = (
+        load_recipe(str(recipe), [*SMALL, f"stages.1.search.visits={visits}"], model=SelfPlayConfig)
+        for visits in (8, 9)
+    )
+
+    class Player:
+        def __init__(self, config: SelfPlayConfig, *_: object) -> None:
+            self.config = config
+
+        def help(self, *_: object) -> None:
+            played.append(self.config.at(1).search.visits)
+            folder.prepare(later)
+            if len(played) == 2:
+                stop.set()
+
+    folder.prepare(lead)
+    folder.network(0).parent.mkdir()
+    folder.network(0).touch()
+    folder.pending(0).mkdir(parents=True)
+    monkeypatch.setattr(loop, "CyclePlayer", Player)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=lambda _: None))
+    with pytest.raises(KeyboardInterrupt):
+        loop.help_generate(load_recipe(str(recipe), SMALL, model=SelfPlayConfig), folder.path, Observer(), stop)
+    assert played == [8, 9]
+
+
 def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     unbroken: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -419,6 +450,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     out = tmp_path / "run"
     shutil.copytree(unbroken, out)
     (out / "ratings.json").unlink()
+    (out / "report.html").unlink()
     for number in (1, 2):
         SelfPlayFolder(out).network(number).unlink()
     log = (out / "log.jsonl").read_text().splitlines(keepends=True)
@@ -436,6 +468,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
         loop.help_rate(config, out, Observer(), stop)
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3
+    assert (out / "report.html").exists(), "the lead wrote its last one before the rating"
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
 
 
@@ -449,6 +482,21 @@ def test_a_network_that_diverges_never_plays(recipe: Path, tmp_path: Path) -> No
     path = run(recipe, out, *SMALL)
     assert [event["played_before"] for event in events_of(out)] == [8, 0], "its games are kept"
     assert np.isfinite(load_evaluator(path).evaluate([Game(5)]).policy).all()
+
+
+def test_a_gate_stops_when_it_is_told_to(recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was played to its end, however many games it has."""
+    config = load_recipe(str(recipe), [*SMALL, "gate={games: 2, score: 0}"], model=SelfPlayConfig)
+    whole, stop = loop.gate, ShutdownFlag()
+
+    def stopped(*arguments: Any) -> Any:
+        stop.set()
+        return whole(*arguments)
+
+    monkeypatch.setattr(loop, "gate", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        SelfPlayRun(config, tmp_path / "run", Observer(), stop).go()
+    assert not any(path.stat().st_size for path in tmp_path.glob("run/matches/gate-*/games.jsonl"))
 
 
 def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,35 @@ def test_half_a_file_is_not_read(tmp_path: Path) -> None:
     (whole,) = (tmp_path / "c").glob("*.arrow")
     whole.with_name("games-1-1-7.partial").write_bytes(whole.read_bytes()[:100])
     assert sorted(FolderGames(tmp_path / "c").games()) == [1]
+
+
+def test_games_of_a_damaged_file_are_played_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pending = open_games(tmp_path / "c")
+    for number in (0, 1):
+        pending.add([game(number)])
+        pending.flush()
+    first, _ = sorted((tmp_path / "c").glob("*.arrow"))
+    first.write_bytes(first.read_bytes()[:100])
+    again, helper = FolderGames(tmp_path / "c"), FolderGames(tmp_path / "c")
+    assert [sorted(games.games()) for games in (again, helper)] == [[1], [1]]
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == f"{first} is damaged: it is now {first.name}.damaged, and its games are played again"
+    assert list(again.claim(2)) == [0]
+
+
+def test_a_cycle_is_never_stored_without_the_games_of_a_damaged_file(tmp_path: Path) -> None:
+    """They were whole when the cycle was counted as played."""
+    transport = FolderTransport(SelfPlayFolder(tmp_path))
+    games = transport.cycle_games(0)
+    games.begin()
+    for number in (0, 1):
+        games.add([game(number)])
+        games.flush()
+    first, _ = sorted(games.folder.glob("*.arrow"))
+    first.write_bytes(b"")
+    with pytest.raises(StoreError, match=r"\.arrow\.damaged: its games must be played again"):
+        transport.store_cycle(0)
+    assert transport.cycles_stored() == 0 and list(transport.cycle_games(0).claim(2)) == [0]
 
 
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,6 +362,35 @@ def test_waiting_for_the_games_of_others_ends_when_it_is_told_to(monkeypatch: py
     conditions = CycleConditions.of(CONFIG, [], 0)
     with pytest.raises(KeyboardInterrupt):
         CyclePlayer(CONFIG, transport, stop).play(0, conditions, lambda *_: None)
+
+
+def test_games_that_another_process_holds_for_long_are_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    transport, stop, clock = MemoryTransport({}), ShutdownFlag(), itertools.count(0, 30)
+    config = CONFIG.model_copy(update={"games_per_cycle": 140})
+    games = transport.cycle_games(0)
+    list(games.claim(config.games_per_cycle))
+    games.add([game(number) for number in range(70)])
+    said: list[int] = []
+
+    def sleep(_: float) -> None:
+        said.append(len(caplog.records))
+        if len(said) == 3:
+            games.add([game(70)])  # it goes on, and the time counts anew
+        if len(said) == 12:
+            stop.set()
+
+    monkeypatch.setattr(play, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: float(next(clock))))
+    conditions = CycleConditions.of(CONFIG, [], 0)
+    with pytest.raises(KeyboardInterrupt):
+        CyclePlayer(config, transport, stop).play(0, conditions, lambda *_: None)
+    assert said == [0] * 8 + [1] * 4
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "no new game of cycle 0 for 120 s: another process has claimed the missing 69 games (locked blocks of 64: 1, "
+        "2). If it was stopped or hangs, continue or end it; games of a process that has ended are played here"
+    )
 
 
 @pytest.mark.parametrize(("device", "kind"), [("onnxruntime", "OnnxRuntimeEvaluator"), ("auto", "OpenVinoEvaluator")])

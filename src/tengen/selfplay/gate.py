@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tengen.cluster import Cluster
 from tengen.data.split import derive
-from tengen.match.batch import GAMES_AT_ONCE
+from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
 from tengen.match.players import evaluator_player
 from tengen.match.runner import InBatch, InCluster
 from tengen.match.settings import MatchSettings
@@ -15,7 +15,7 @@ from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
 from tengen.selfplay.generate import tree_memory
-from tengen.selfplay.matches import load_temporary, play_run_match, run_conditions, run_pass_policy
+from tengen.selfplay.matches import checked, load_temporary, play_run_match, run_conditions, run_pass_policy
 from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed
@@ -50,10 +50,11 @@ def gate(
     playing: Path,
     fair_komi: dict[int, float],
     cluster: Cluster | None = None,
+    check: Check = go_on,
 ) -> GateResult:
     """Play the gate of `cycle` on the main board size, at fair komi, both colors equally.
 
-    The games lie in `folder`/matches/gate-CYCLE.
+    The games lie in `folder`/matches/gate-CYCLE. `check` is called before each batch and may raise, to stop.
     """
     rules = config.gate
     assert rules is not None
@@ -76,13 +77,14 @@ def gate(
         ),
     )
     execution = (
-        InCluster(cluster, at_once=GAMES_AT_ONCE, find_network=files.__getitem__)
+        InCluster(cluster, at_once=GAMES_AT_ONCE, find_network=files.__getitem__, check=check)
         if cluster
         else InBatch(
             open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": evaluator_player(
-                spec, load_temporary(files[spec.name], config.device), games, threads or 1, dead_stones
+                spec, checked(load_temporary(files[spec.name], config.device), check), games, threads or 1, dead_stones
             ),
             find_network=files.__getitem__,
+            check=check,
         )
     )
     outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", execution)

@@ -271,7 +271,8 @@ class SelfPlayRun:
             candidate.replace(network)
             return {}
         playing = self.folder.network(cycle - 1)
-        result = gate(self.folder.path, self.config, cycle, candidate, playing, conditions.fair_komi, self.cluster)
+        komi, check = conditions.fair_komi, self.stop.check
+        result = gate(self.folder.path, self.config, cycle, candidate, playing, komi, self.cluster, check)
         if result.passed:
             candidate.replace(network)
         else:
@@ -350,15 +351,18 @@ def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
 def help_generate(config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
     """Play games of the current cycle of a run that another process leads, until its last cycle.
 
-    Raises RecipeError when there is no run, or another one, in the folder; KeyboardInterrupt on a requested shutdown.
+    Every cycle is played with the stages of the run's own recipe. Raises RecipeError when there is no run, or another
+    one, in the folder; KeyboardInterrupt on a requested shutdown.
     """
-    transport = FolderTransport(_join(config, path))
-    player, recent = CyclePlayer(config, transport, stop), RecentGames(transport)
+    folder = _join(config, path)
+    transport = FolderTransport(folder)
+    recent = RecentGames(transport)
     while (cycle := transport.cycles_stored()) < config.cycles:
         stop.check()
         if transport.network(config.playing_network(cycle)) and transport.cycle_games(cycle).is_open():
-            conditions = CycleConditions.of(config, recent.before(cycle), cycle)
-            player.help(cycle, conditions, observer.playing)
+            now = folder.with_stages(config)  # of a cycle that is open: they no longer change
+            conditions = CycleConditions.of(now, recent.before(cycle), cycle)
+            CyclePlayer(now, transport, stop).help(cycle, conditions, observer.playing)
         time.sleep(_POLL_SECONDS)
 
 
@@ -366,7 +370,8 @@ def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: Shut
     """Rate the networks of a run that another process leads as they appear, until the last.
 
     A network is rated once its cycle is in the log, which has the hours of its rating. A network whose file is gone by
-    then did not have to be rated and is skipped. Raises as help_generate does, and RecipeError when another process
+    then did not have to be rated and is skipped. The lead does not wait for the ratings: once all cycles are in the log
+    each rating is followed by a new report. Raises as help_generate does, and RecipeError when another process
     rates already.
     """
     folder = _join(config, path)
@@ -381,8 +386,11 @@ def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: Shut
             if not folder.network(number).exists():
                 continue
             observer.rating(number - 1)
-            conditions = CycleConditions.of(config, recent.before(number - 1), number - 1)
-            observer.rated(str(rate_network(config, folder, number, conditions, hours_of(events[:number]), stop)))
+            now = folder.with_stages(config)
+            conditions = CycleConditions.of(now, recent.before(number - 1), number - 1)
+            observer.rated(str(rate_network(now, folder, number, conditions, hours_of(events[:number]), stop)))
+            if len(folder.events("cycle")) >= config.cycles:  # before, the lead writes it, and knows when the run ends
+                write_report(path, config)
 
 
 def _join(config: SelfPlayConfig, path: Path) -> SelfPlayFolder:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from tengen.engine.params import PassPolicy, SearchParams
-from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.machine import Device
+from tengen.match.batch import Check
 from tengen.match.folder import OtherMatchError, read_folder, remove_match
 from tengen.match.game import Conditions, Outcome
 from tengen.match.runner import Execution, play_match
@@ -23,6 +26,23 @@ NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0
 def load_temporary(path: str | Path, device: Device = "cpu") -> Evaluator:
     """A network that lives for some cycles: its compiled models are not kept for later processes."""
     return load_evaluator(path, device, remember=False)
+
+
+def checked(evaluator: Evaluator, check: Check) -> Evaluator:
+    """The evaluator with a call of `check`, which may raise, to stop, before each batch."""
+    return evaluator.wrapped(partial(_Checked, check=check))
+
+
+class _Checked(WrappingEvaluator):
+    """An evaluator that calls `check` before each batch."""
+
+    def __init__(self, inner: BatchEvaluator, check: Check) -> None:
+        super().__init__(inner)
+        self._check = check
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        self._check()
+        return self.inner.infer(batch)
 
 
 def run_pass_policy(game: GameConfig) -> PassPolicy:

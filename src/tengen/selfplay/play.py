@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,11 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.generate import Generator as GameGenerator
 from tengen.selfplay.generate import to_record
 from tengen.selfplay.plan import GamePlan, make_plan
-from tengen.selfplay.transport import Transport
+from tengen.selfplay.transport import BLOCK, Transport
 
+_logger = logging.getLogger(__name__)
 _POLL_SECONDS = 0.5
+_LONG = 120.0  # seconds without a game of other processes, after which a warning says which are missing
 _MAX_BATCH = 128
 
 ProgressCallback = Callable[[int, int, int, int], None]
@@ -83,9 +86,15 @@ class CyclePlayer:
         """
         games, stats = self.transport.cycle_games(cycle), GenerationStats()
         games.begin()
-        while len(games.games()) < self.config.games_per_cycle:
+        known, since, warned = -1, 0.0, False
+        while len(there := games.games()) < self.config.games_per_cycle:
             self.stop.check()
             stats += (done := self.help(cycle, conditions, progress))
+            if done.games or len(there) > known:
+                known, since = len(there), time.monotonic()
+            elif not warned and time.monotonic() - since > _LONG:
+                warned = True
+                _logger.warning("%s", _waits(cycle, there.keys(), self.config.games_per_cycle))
             if not done.games:  # other processes still play
                 time.sleep(_POLL_SECONDS)
         return stats
@@ -129,6 +138,17 @@ class CyclePlayer:
         """Play the games of these numbers until all are finished or a shutdown is requested."""
         evaluators = open_evaluators(self.config, network)
         yield from play_games(self.config, cycle, conditions, evaluators, numbers, self.stop.event)
+
+
+def _waits(cycle: int, there: Container[int], total: int) -> str:
+    """What to do where other processes have claimed the missing games and finish none."""
+    missing = [number for number in range(total) if number not in there]
+    blocks = ", ".join(map(str, sorted({number // BLOCK for number in missing})))
+    return (
+        f"no new game of cycle {cycle} for {_LONG:.0f} s: another process has claimed the missing {len(missing)} games "
+        f"(locked blocks of {BLOCK}: {blocks}). If it was stopped or hangs, continue or end it; games of a process "
+        "that has ended are played here"
+    )
 
 
 def play_games(

@@ -14,8 +14,7 @@ from pathlib import Path
 from tengen.cluster import Cluster
 from tengen.data.split import derive
 from tengen.errors import TengenError
-from tengen.evaluators.evaluation import Evaluation, InputBatch
-from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.installed_networks import find_network
 from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
 from tengen.match.folder import read_folder
@@ -33,6 +32,7 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.generate import tree_memory
 from tengen.selfplay.matches import (
     NO_EXPLORATION,
+    checked,
     load_temporary,
     play_run_match,
     run_conditions,
@@ -233,24 +233,12 @@ class PlayerOpener:
     def evaluator(self, number: int) -> Evaluator:
         """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""
         if number not in self._open:
-            self._open[number] = self._load(self._networks[number]).wrapped(partial(_Checked, check=self.check))
+            self._open[number] = checked(self._load(self._networks[number]), self.check)
         return self._open[number]
 
     def find_network(self, word: str) -> Path:
         number = _number(word)
         return find_network(word) if number is None else self._networks[number]
-
-
-class _Checked(WrappingEvaluator):
-    """An evaluator that calls `check` before each batch."""
-
-    def __init__(self, inner: BatchEvaluator, check: Check) -> None:
-        super().__init__(inner)
-        self._check = check
-
-    def infer(self, batch: InputBatch) -> Evaluation:
-        self._check()
-        return self.inner.infer(batch)
 
 
 def _number(word: str) -> int | None:

@@ -7,6 +7,7 @@ its cycle and number, the network and the stored games alone, so every transport
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import threading
@@ -25,6 +26,8 @@ from tengen.data.writer import StoreAppender
 from tengen.disk import try_lock, write_whole
 from tengen.errors import StoreError
 from tengen.selfplay.folder import SelfPlayFolder
+
+_logger = logging.getLogger(__name__)
 
 BLOCK = 64
 """Games that a process claims at once."""
@@ -133,6 +136,8 @@ class FolderTransport:
             ordered = self.stored_games(cycle)
         else:
             games = pending.games()
+            if pending.damaged:
+                raise StoreError(f"{pending.damaged[0]}: its games must be played again; the same command does it")
             ordered = [games[number] for number in sorted(games)]
             with StoreAppender(self._folder.games) as store:
                 store.append(ordered)
@@ -150,6 +155,7 @@ class FolderGames:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.damaged: list[Path] = []  # files that could not be read; their games count as unplayed
         self._waiting: list[GameRecord] = []
         self._flushed = time.monotonic()
         self._read: dict[Path, list[GameRecord]] = {}
@@ -181,9 +187,10 @@ class FolderGames:
                 try:
                     shard = Shard(path, int(path.stem.rpartition("-")[2]))
                 except StoreError:
-                    if self.is_open():
-                        raise
-                    break  # another process has stored the cycle meanwhile
+                    if not self.is_open():
+                        break  # another process has stored the cycle meanwhile
+                    self._set_aside(path)
+                    continue
                 self._read[path] = [shard.row(i) for i in range(len(shard))]
             found = [record for records in self._read.values() for record in records] + self._waiting
         return {number_of(record): record for record in found}
@@ -199,6 +206,13 @@ class FolderGames:
             self.folder.rename(stored)
         for folder in (stored, self.folder):
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _set_aside(self, path: Path) -> None:
+        aside = path.with_name(path.name + ".damaged")
+        self.damaged.append(aside)
+        with contextlib.suppress(FileNotFoundError):  # another process has done it
+            path.replace(aside)
+            _logger.warning("%s is damaged: it is now %s, and its games are played again", path, aside.name)
 
     def _write(self, records: Sequence[GameRecord]) -> Path:
         path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(records)}.arrow"
