@@ -1,6 +1,8 @@
 """OpenVINO's own duties: buckets, precision, cached models, and one clear line for a wrong file."""
 
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -209,3 +211,31 @@ def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
     evaluator.infer(evaluator.blank(4, 19))
     assert evaluator.rule.native and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
     assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).rule.native
+
+
+SIGNALLED = """
+import gc, os, signal, threading
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.game import Game
+
+held = [OpenVinoEvaluator(find_network("zero-7x7"))]
+held[0].evaluate([Game(7)])
+
+def drop():
+    held.clear()
+    gc.collect()
+
+thread = threading.Thread(target=drop)
+thread.start()
+thread.join()
+signal.signal(signal.SIGINT, lambda *_: print("handled"))
+os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal of a process to itself ends it there")
+def test_a_signal_is_handled_after_another_thread_has_closed_a_network() -> None:
+    """The processor's plugin of OpenVINO, once unloaded, would leave the main thread without a stack for signals."""
+    done = subprocess.run([sys.executable, "-c", SIGNALLED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "handled"), done.stderr

@@ -103,9 +103,9 @@ def check_device(device: Device) -> None:
 
 def openvino_devices() -> list[str]:
     """OpenVINO's devices, such as CPU, GPU, GPU.1."""
-    from tengen.evaluators.openvino import import_openvino
+    from tengen.evaluators.openvino import openvino_core
 
-    found: list[str] = import_openvino().Core().available_devices
+    found: list[str] = openvino_core().available_devices
     return found
 
 

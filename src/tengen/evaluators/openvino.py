@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -151,7 +152,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     ) -> None:
         openvino = import_openvino()
         super().__init__(path, max_batch)
-        self._core: Any = openvino.Core()
+        self._core = openvino_core()
         with _COMPILING:
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
             # fill a C++ static on the way, and its initialiser gives up the GIL (seen once with 2026.4).
@@ -404,6 +405,17 @@ def multiplies_int8() -> bool:
     Without them int8 gains nothing over Winograd's algorithm in f32, and its sums may overflow.
     """
     return any(name in _native.processor_flags() for name in ("avx512_vnni", "avx_vnni", "amx_int8"))
+
+
+@cache
+def openvino_core() -> Any:
+    """The one `openvino.Core`, which lives as long as the process.
+
+    The CPU plugin gives the thread that loads it a stack for signals. When a plugin is unloaded in another thread, that
+    stack is freed but stays in use: the next signal that Python handles, such as Ctrl-C, ends the process (seen with
+    2026.4).
+    """
+    return import_openvino().Core()
 
 
 def import_openvino() -> Any:
