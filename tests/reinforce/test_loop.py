@@ -189,7 +189,7 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     when: str, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After two good updates; it ends as if it had never diverged."""
-    folder, real = tmp_path / "run", policy_gradient.Learner.update
+    folder, real = tmp_path / "run", policy_gradient.PolicyLearner.update
 
     def diverging(learner: PolicyLearner, steps: Trajectories) -> dict[str, float]:
         if learner.updates == 2 and when == "within an update":
@@ -202,7 +202,7 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     wrong = "the loss" if when == "within an update" else "a weight"
     message = rf"training diverged: {wrong} is not finite at step \d+; .*a lower --set learn\.optimizer\.lr="
     with monkeypatch.context() as patch, pytest.raises(TrainingDiverged, match=message):
-        patch.setattr(policy_gradient.Learner, "update", diverging)
+        patch.setattr(policy_gradient.PolicyLearner, "update", diverging)
         run_policy_gradient(small_config(parent), folder, progress=False)
     assert torch.load(folder / "checkpoint.pt", weights_only=True)["learner"]["updates"] == 2
     assert sorted(path.name for path in (folder / "pool").iterdir()) == ["00000.onnx", "00002.onnx"]
