@@ -11,7 +11,8 @@ namespace tengen {
 // the ladder reader, where needed after connecting at a point of its own. Dame that neither side can fill so are the
 // shared liberties of a seki, and the chains beside them, which are not pass-alive, stand in it. Open regions of more
 // than eight points between the colors are no dame but unfinished, and none of their points is a shared liberty. A
-// stone that a ko between chains in seki would take stands in it too.
+// stone that a ko between chains in seki would take stands in it too. The order of points and colors decides what can
+// be filled: what stands in seki does so in all 16 orders that the symmetries of the board and of the colors give.
 //
 // A seki in which both sides have eyes of three points or more is not seen: filling looks safe to the reader.
 PointSet seki_stones(const Board& board, const PointSet& dead);
