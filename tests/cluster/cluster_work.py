@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 import time
@@ -76,20 +75,6 @@ class Wrong(Squares):
     def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
         raise TengenError(f"{next(items)} is no number")
         yield
-
-
-class Full(Squares):
-    """The disk of the worker that gets the first item is full."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
-        for number in items:
-            if number == 0 and not (self._folder / "full").exists():
-                (self._folder / "full").touch()
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            yield [number], (number**2, os.getpid())
 
 
 class Old(Worker):

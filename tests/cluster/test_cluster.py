@@ -20,7 +20,7 @@ import cluster_work
 import onnx
 import pytest
 import torch
-from cluster_work import Bare, Both, Dying, DyingAtStep, DyingOnce, Full, Old, Opened, Squares, Stuck, Wrong
+from cluster_work import Bare, Both, Dying, DyingAtStep, DyingOnce, Old, Opened, Squares, Stuck, Wrong
 from killing import kill_at
 from training.small_run import settings_of, write_store
 from unrendered import skip_rendering
@@ -229,11 +229,6 @@ def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster,
 def test_an_error_of_the_work_is_raised_here(cluster: Cluster) -> None:
     with pytest.raises(TengenError, match=r"^7 is no number$"):
         list(cluster.run(Wrong(), [7]))
-
-
-def test_others_do_the_work_of_a_machine_whose_disk_is_full(cluster: Cluster, tmp_path: Path) -> None:
-    found = [pair for numbers, (square, _) in cluster.run(Full(tmp_path), range(20)) for pair in [(numbers[0], square)]]
-    assert sorted(found) == [(number, number**2) for number in range(20)] and (tmp_path / "full").exists()
 
 
 @pytest.mark.parametrize(

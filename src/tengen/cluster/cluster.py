@@ -298,20 +298,13 @@ class _Dispatcher(Generic[T, R]):
             try:
                 received = self._receive(worker)
             except self._ray.exceptions.RayTaskError as error:
-                if not _is_of_machine(error.cause):
-                    raise (error.cause if isinstance(error.cause, TengenError) else error) from None
-                self._replace(worker, error.cause)
-                continue
+                raise (error.cause if isinstance(error.cause, TengenError) else error) from None
             except self._ray.exceptions.RayError as error:
-                self._replace(worker, error)
+                self._return_items(self._assignments.pop(worker))
+                self._cluster.worker_died(worker, error)
                 continue
             if received is not None:
                 yield received
-
-    def _replace(self, worker: _WorkerHandle, error: Exception) -> None:
-        """Let others do what a worker had that is gone, or whose machine fails."""
-        self._return_items(self._assignments.pop(worker))
-        self._cluster.worker_died(worker, error)
 
     def _unassigned(self) -> int:
         """Items that no worker has, as far as is known."""
@@ -409,11 +402,3 @@ class _Dispatcher(Generic[T, R]):
         alone = [item for item in missing if not any(item in other.missing for other in self._assignments.values())]
         self._unfinished -= set(alone)
         self._returned.extendleft(reversed(alone))
-
-
-def _is_of_machine(error: object) -> bool:
-    """Whether an error is of the machine, such as a full disk: work that fails so on one machine succeeds on others.
-
-    PyTorch, of which the name is that of a GPU without memory, need not be installed here.
-    """
-    return isinstance(error, (OSError, MemoryError)) or type(error).__name__ == "OutOfMemoryError"
