@@ -87,7 +87,7 @@ def test_a_helper_takes_the_stages_of_the_run(tmp_path: Path) -> None:
     folder = SelfPlayFolder(tmp_path / "run")
     lead = CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64}, game={"komi": {"tail": 0.2}})}})
     folder.prepare(lead)
-    helper = CONFIG.model_copy(update={"workers": 1, "stages": {2: StageConfig(search={"visits": 99})}})
+    helper = CONFIG.model_copy(update={"workers": 1, "cycles": 99, "stages": {2: StageConfig(search={"visits": 99})}})
     folder.check_config(helper)
     found = folder.with_stages(helper)
     assert found == lead.model_copy(update={"workers": 1})

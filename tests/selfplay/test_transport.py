@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import multiprocessing
 import os
@@ -16,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tengen.data import store as store_module
@@ -84,6 +86,21 @@ def test_games_of_a_damaged_file_are_played_again(tmp_path: Path, caplog: pytest
     (said,) = [record.getMessage() for record in caplog.records]
     assert said == f"{first} is damaged: it is now {first.name}.damaged, and its games are played again"
     assert list(again.claim(2)) == [0]
+
+
+def test_games_that_cannot_be_opened_now_are_not_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the system says nothing about them."""
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    pending = open_games(tmp_path / "c")
+    pending.add([game(0)])
+    pending.flush()
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match="Too many open files"):
+        patch.setattr(pa, "memory_map", refused)
+        FolderGames(tmp_path / "c").games()
+    assert sorted(FolderGames(tmp_path / "c").games()) == [0]
 
 
 def test_a_cycle_is_never_stored_without_the_games_of_a_damaged_file(tmp_path: Path) -> None:

@@ -33,6 +33,11 @@ def test_what_is_stored_is_read_again() -> None:
     assert cookie in known.reload_script() and "cookie" not in known.script()
 
 
+def test_a_review_of_one_visit_of_an_earlier_version_takes_two() -> None:
+    stored = json.dumps({"analysis": {"network": "zero-9x9", "visits": 400, "review_visits": 1}})
+    assert Preferences.parse(stored).analysis == PageAnalysis("zero-9x9", 400, 2)
+
+
 @pytest.mark.parametrize(
     "before", ["{}", "{", "null", '{"levels": {"19": {"number": 2}}, "dark": true, "sound": false}']
 )

@@ -128,13 +128,14 @@ class SelfPlayFolder(RunFolder):
         self.check_same(config.model_dump(mode="json"), _MAY_CHANGE, compared=begun)
 
     def with_stages(self, config: SelfPlayConfig) -> SelfPlayConfig:
-        """The config with the stages of the run that the folder holds.
+        """The config with the stages and the number of cycles of the run that the folder holds.
 
-        Those of a process that helps may differ, as the ones that have not begun are not compared, and the lead may be
+        Those of a process that helps may differ, as stages that have not begun are not compared, and the lead may be
         started again with others.
         """
-        stages = (self.saved_recipe() or {}).get("stages") or {}
-        return SelfPlayConfig.model_validate({**config.model_dump(), "stages": stages})
+        saved = self.saved_recipe() or {}
+        of_run = {"stages": saved.get("stages") or {}, "cycles": saved.get("cycles", config.cycles)}
+        return SelfPlayConfig.model_validate({**config.model_dump(), **of_run})
 
     def prepare(self, config: SelfPlayConfig) -> None:
         """Make the folder, or check that it holds the run of `config` (RecipeError); write recipe and start."""

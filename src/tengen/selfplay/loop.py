@@ -389,8 +389,8 @@ def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: Shut
             now = folder.with_stages(config)
             conditions = CycleConditions.of(now, recent.before(number - 1), number - 1)
             observer.rated(str(rate_network(now, folder, number, conditions, hours_of(events[:number]), stop)))
-            if len(folder.events("cycle")) >= config.cycles:  # before, the lead writes it, and knows when the run ends
-                write_report(path, config)
+            if len(folder.events("cycle")) >= now.cycles:  # before, the lead writes it, and knows when the run ends
+                write_report(path, now)
 
 
 def _join(config: SelfPlayConfig, path: Path) -> SelfPlayFolder:

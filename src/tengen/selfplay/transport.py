@@ -186,9 +186,12 @@ class FolderGames:
             for path in sorted(set(self.folder.glob("games-*.arrow")) - self._read.keys()):
                 try:
                     shard = Shard(path, int(path.stem.rpartition("-")[2]))
-                except StoreError:
+                except StoreError as error:
                     if not self.is_open():
                         break  # another process has stored the cycle meanwhile
+                    # An error of the system, such as too many open files, says nothing about the games.
+                    if path.exists() and getattr(error.__cause__, "errno", None) is not None:
+                        raise
                     self._set_aside(path)
                     continue
                 self._read[path] = [shard.row(i) for i in range(len(shard))]

@@ -9,7 +9,7 @@ from typing import Any
 
 from tengen.errors import TengenError
 from tengen.web.language import COOKIE, LANGUAGES, Language
-from tengen.web.settings import PageAnalysis
+from tengen.web.settings import MIN_REVIEW_VISITS, PageAnalysis
 from tengen.web.teaching import DEFAULT_THRESHOLD
 
 KEY = "tengen"
@@ -68,6 +68,8 @@ class Preferences:
                 made.language = values["language"]
             analysis = values.get("analysis")
             if isinstance(analysis, dict) and [type(part) for part in analysis.values()] == [str, int, int]:
+                if analysis.get("review_visits") == 1:  # of earlier versions
+                    analysis = {**analysis, "review_visits": MIN_REVIEW_VISITS}
                 with suppress(TengenError, TypeError):
                     made.analysis = PageAnalysis(**analysis)
         made._stored = asdict(made)
