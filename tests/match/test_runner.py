@@ -182,7 +182,7 @@ def test_a_program_that_is_gone_ends_the_match_with_the_games_so_far(tmp_path: P
 
 
 def test_a_program_that_dies_at_its_first_move_does_not_start(tmp_path: Path) -> None:
-    """Whoever moves first after the moves of an opening."""
+    """With either color, after the moves of an opening."""
     conditions = TINY | {"openings": "random", "opening": 4}
     with pytest.raises(TengenError, match="mortal failed to start 3 games in a row"):
         play(match("random", program("dies", "mortal", 1), games=20, conditions=conditions), tmp_path / "match")

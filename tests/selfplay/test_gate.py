@@ -77,6 +77,17 @@ def test_a_gate_counts_dead_stones_as_the_search_does(
     assert any(game.pass_dead() for game in records) != to_end
 
 
+def config_of(size: int, gate: GateConfig) -> SelfPlayConfig:
+    return SelfPlayConfig(
+        name="tiny",
+        cycles=2,
+        games_per_cycle=4,
+        network={"family": "residual"},
+        game=GameConfig(sizes={size: 1.0}),
+        gate=gate,
+    )
+
+
 def test_a_gate_stops_before_its_next_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not after its next move, which takes hundreds of batches."""
     batches = 0
@@ -95,14 +106,7 @@ def test_a_gate_stops_before_its_next_batch(tmp_path: Path, monkeypatch: pytest.
     files = [tmp_path / name for name in ("a.onnx", "b.onnx")]
     for path in files:
         path.write_bytes(b"")
-    config = SelfPlayConfig(
-        name="tiny",
-        cycles=2,
-        games_per_cycle=4,
-        network={"family": "residual"},
-        game=GameConfig(sizes={5: 1.0}),
-        gate=GateConfig(games=2, visits=400),
-    )
+    config = config_of(5, GateConfig(games=2, visits=400))
     with pytest.raises(KeyboardInterrupt):
         gate(tmp_path, config, 1, *files, {5: 0.5}, check=check)
     assert batches == 9
@@ -117,14 +121,7 @@ def test_a_search_of_a_gate_has_room_for_its_visits(tmp_path: Path, monkeypatch:
         return []
 
     monkeypatch.setattr(gates, "play_run_match", play)
-    config = SelfPlayConfig(
-        name="large",
-        cycles=2,
-        games_per_cycle=4,
-        network={"family": "residual"},
-        game=GameConfig(sizes={19: 1.0}),
-        gate=GateConfig(visits=4000),
-    )
+    config = config_of(19, GateConfig(visits=4000))
     gate(tmp_path, config, 1, tmp_path / "a.onnx", tmp_path / "b.onnx", {19: 7.0})
     for spec in asked[0].players:
         search = TreeSearch(UniformEvaluator(), spec.params, 8)
