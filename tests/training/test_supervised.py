@@ -150,21 +150,31 @@ def test_a_plateau_of_a_figure_that_validations_do_not_have_is_refused(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("plane_set", ["betago7", "golois31"])
+@pytest.mark.parametrize(
+    ("family", "plane_set", "vary_rules", "warned"),
+    [
+        ("plain", "betago7", True, True),
+        ("plain", "betago7", False, False),
+        ("plain", "golois31", True, False),  # whose planes show the komi
+        ("residual", "betago7", True, False),
+    ],
+)
 def test_a_network_that_does_not_see_rules_and_komi_is_named_where_they_vary(
-    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, plane_set: str
+    settings: dict[str, Any],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    family: str,
+    plane_set: str,
+    vary_rules: bool,
+    warned: bool,
 ) -> None:
-    """Planes of golois31 show the komi."""
-    sees = plane_set == "golois31"
+    if family == "plain":
+        settings["network"] = {"family": "plain", "convs": ["3x3x8"], "board_size": 7}
+    settings["network"]["plane_set"] = plane_set
+    settings["data"]["vary_rules"] = vary_rules
     settings["training"] |= {"steps": 1}
-    for vary, network in enumerate((settings["network"], {"family": "plain", "convs": ["3x3x8"], "board_size": 7})):
-        for varied in (False, True):
-            settings["network"] = {**network, "plane_set": plane_set}
-            settings["data"]["vary_rules"] = varied
-            caplog.clear()
-            train(RunConfig.model_validate(settings), tmp_path / f"{vary}{varied}", show_progress=False)
-            expected = varied and vary == 1 and not sees
-            assert ("of the family plain do not see rules and komi" in caplog.text) == expected
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert ("of the family plain do not see rules and komi" in caplog.text) == warned
 
 
 @pytest.mark.parametrize(
