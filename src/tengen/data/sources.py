@@ -104,18 +104,18 @@ class ExpandedSize:
 
 
 class _Expanded(io.RawIOBase):
-    """The contents of an archive, counted against a budget."""
+    """The contents of an archive, counted against the limits of an import."""
 
-    def __init__(self, stream: Any, budget: ExpandedSize) -> None:
+    def __init__(self, stream: Any, size: ExpandedSize) -> None:
         self._stream = stream
-        self._budget = budget
+        self._size = size
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
         block = self._stream.read1(len(buffer)) if hasattr(self._stream, "read1") else self._stream.read(len(buffer))
-        self._budget.expand(len(block))
+        self._size.expand(len(block))
         buffer[: len(block)] = block
         return len(block)
 
@@ -184,7 +184,7 @@ class Sources:
         """Read all sources once."""
         for (name, path), size in zip(self.files, self._sizes, strict=True):
             try:
-                self._budget = ExpandedSize(self._limits, size)
+                self._expanded = ExpandedSize(self._limits, size)
                 with _standard_input() if name == STDIN else path.open("rb") as self._open:
                     yield from self._trees(name, self._open, 0)
             except TooMuch as error:
@@ -222,7 +222,7 @@ class Sources:
 
     def _zip(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
         file = _seekable(stream)
-        self._budget.open_members(_zip_directory(file) // _DIRECTORY_ENTRY)  # before it is read as a whole
+        self._expanded.open_members(_zip_directory(file) // _DIRECTORY_ENTRY)  # before it is read as a whole
         with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
                 if member.is_dir() or not _is_wanted(member.filename):
@@ -236,7 +236,7 @@ class Sources:
     def _tar(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
             for member in archive:
-                self._budget.open_members(1)
+                self._expanded.open_members(1)
                 archive.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
                 inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
                 if inner is not None:
@@ -246,7 +246,7 @@ class Sources:
 
     def _counted(self, stream: Any) -> io.BufferedReader:
         """Contents of an archive, which count."""
-        return io.BufferedReader(_Expanded(stream, self._budget), _BLOCK)
+        return io.BufferedReader(_Expanded(stream, self._expanded), _BLOCK)
 
 
 def _zip_directory(file: Any) -> int:

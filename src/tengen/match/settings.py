@@ -19,14 +19,13 @@ from tengen.evaluators.playout_file import find_playout
 from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule
-from tengen.match.spec import PlayerSpec, distinct
+from tengen.match.spec import WEIGHTS, PlayerSpec, distinct
 from tengen.match.sprt import Sprt, SprtState
 from tengen.statistics import Z95, Tally, wilson
 
 _GAMES = 60  # of a pairing, by default
 MAX_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
 _NETWORKS = frozenset({"network", "policy", "raw"})
-_WEIGHTS = "linear:"  # a playout policy's file follows
 
 Pairing: TypeAlias = tuple[str, str]
 FindNetwork: TypeAlias = Callable[[str], Path]
@@ -181,7 +180,7 @@ class MatchSettings(BaseModel):
         if "default" in paths:
             paths["default"] = find_network_on("default", self.conditions.size)
         playouts = {spec.subject for spec in self.players if spec.kind == "playouts"}
-        paths |= {name: find_playout(name.removeprefix(_WEIGHTS)) for name in playouts if name.startswith(_WEIGHTS)}
+        paths |= {name: find_playout(name.removeprefix(WEIGHTS)) for name in playouts if name.startswith(WEIGHTS)}
         found = {name: _digest([path]) for name, path in paths.items()}
         if path := self.openings():
             found[self.conditions.openings] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])

@@ -30,6 +30,8 @@ PLAYERS: Registry[Callable[[PlayerSpec, int], Player]] = Registry("player", "ten
 """Players of other packages. The word `NAME` or `NAME:REST` opens `PLAYERS[NAME](spec, games)`, where `spec.subject` is
 REST and `games` is the number of games at once."""
 
+WEIGHTS = "linear:"
+"""What stands before the name or file of a playout policy."""
 _PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
 _NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
 _LIMITS = ("visits", "seconds", "time")
@@ -189,7 +191,7 @@ class PlayerSpec(BaseModel):
             _words(subject)
         elif not subject and kind not in ("random", "plugin"):
             raise ValueError(f"{player!r} names no player")
-        elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith("linear:"):
+        elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith(WEIGHTS):
             raise ValueError(f"{player!r} is not a policy of playouts: visits follow an @, as in playouts@{number[0]}")
         elif "@" in player:
             raise ValueError(f"{player!r} contains a limit: with other fields write it as visits, seconds or time")
