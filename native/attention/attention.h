@@ -1,5 +1,8 @@
-// Attention layers of networks, in bf16 on processors with matrix units (AMX).
+// Attention layers of networks, in bf16 on processors that multiply it (AMX, AVX512-BF16).
 #pragma once
+
+#include <string_view>
+#include <vector>
 
 #include "attention/attention_run.h"
 
@@ -12,12 +15,13 @@ class Attention {
   public:
     static constexpr int kMaxPoints = 25 * 25;
 
-    /// Heads that follow each other share a key head. Throws std::invalid_argument where `heads` is above 1024 or no
-    /// multiple of `key_heads`, `query_size` is not 32 or 64, or `value_size` is no multiple of 16 up to 1024.
-    Attention(int heads, int key_heads, int query_size, int value_size);
+    /// Heads that follow each other share a key head. `instructions` names one of `available()`; the fastest unless
+    /// given. Throws std::invalid_argument where `heads` is above 1024 or no multiple of `key_heads`, `query_size` is
+    /// not 32 or 64, `value_size` is no multiple of 16 up to 1024, or the processor has no such instructions.
+    Attention(int heads, int key_heads, int query_size, int value_size, std::string_view instructions = {});
 
-    /// Whether this processor and system have matrix units for bf16.
-    static bool available();
+    /// The instructions of this processor and system for it, the fastest first: amx, avx512_bf16.
+    static std::vector<std::string_view> available();
 
     const AttentionSizes& sizes() const { return sizes_; }
 
@@ -26,6 +30,7 @@ class Attention {
 
   private:
     AttentionSizes sizes_;
+    void (*run_)(const AttentionSizes&, const AttentionCall&) = nullptr;
 };
 
 }  // namespace tengen

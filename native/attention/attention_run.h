@@ -1,4 +1,4 @@
-// Between attention.cpp, which any processor runs, and attention_amx.cpp, which is compiled for matrix units.
+// Between attention.cpp, which any processor runs, and attention_run.cpp, which is compiled for each instruction set.
 #pragma once
 
 namespace tengen {
@@ -14,21 +14,23 @@ struct AttentionRotation {
     bool of_head = false;
 };
 
-/// Halves are numbers of bf16.
+using Half = unsigned short;  // a number of bf16
+
 struct AttentionCall {
     int batch, points;
-    const unsigned short* query;  // [batch][points][heads][query size]
-    const unsigned short* key;    // [batch][points][key heads][query size]
-    const unsigned short* value;  // [batch][points][key heads][value size]
-    const float* bias;            // [batch][points], added to the products of a key
+    const Half* query;  // [batch][points][heads][query size]
+    const Half* key;    // [batch][points][key heads][query size]
+    const Half* value;  // [batch][points][key heads][value size]
+    const float* bias;  // [batch][points], added to the products of a key
     AttentionRotation query_rotation, key_rotation;
-    unsigned short* out;  // [batch][points][heads][value size]
-    float* space;         // attention_space() floats, at a line of the cache
+    Half* out;     // [batch][points][heads][value size]
+    float* space;  // attention_space() floats, at a line of the cache
 };
 
+constexpr int kAttentionRows = 16;  // queries at once
 constexpr int kAttentionUnit = 32;  // keys are padded to a multiple of it: the depth of a product of matrices in bf16
 
-// Static: a copy that is compiled for matrix units must not serve the rest of the program.
+// Static: a copy that is compiled for an instruction set must not serve the rest of the program.
 static constexpr int padded_keys(int points) { return (points + kAttentionUnit - 1) / kAttentionUnit * kAttentionUnit; }
 
 /// Floats that a call works with: packed keys and values of a key head, and 16 queries, their products, weights and
@@ -39,6 +41,9 @@ static constexpr int attention_space(const AttentionSizes& sizes, int points) {
            keys;
 }
 
+namespace avx512_bf16 {
+void run_attention(const AttentionSizes& sizes, const AttentionCall& call);
+}  // namespace avx512_bf16
 namespace amx {
 void run_attention(const AttentionSizes& sizes, const AttentionCall& call);
 }  // namespace amx

@@ -4,11 +4,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "bindings/thread_state.h"
 
@@ -23,9 +26,9 @@ using Made = nb::ndarray<std::uint16_t, nb::ndim<3>, nb::c_contig, nb::device::c
 using Bias = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Angles = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-void make(Attention* self, int heads, int key_heads, int query_size, int value_size) {
+void make(Attention* self, int heads, int key_heads, int query_size, int value_size, std::string_view instructions) {
     try {
-        new (self) Attention(heads, key_heads, query_size, value_size);
+        new (self) Attention(heads, key_heads, query_size, value_size, instructions);
     } catch (const std::invalid_argument& error) {
         throw nb::value_error(error.what());
     }
@@ -84,16 +87,19 @@ void run(const Attention& self, const Given& query, const Given& key, const Give
 
 void register_attention(nb::module_& m) {
     using namespace tengen;
-    nb::class_<Attention>(m, "Attention", "An attention layer in bf16, by matrix units (AMX).")
+    nb::class_<Attention>(m, "Attention", "An attention layer in bf16, by vectors or matrix units (AMX).")
         .def("__init__", &bindings::make, "heads"_a, "key_heads"_a, "query_size"_a, "value_size"_a,
-             "Heads that follow each other share a key head; sizes are channels of a head. Raises ValueError for heads "
-             "above 1024 or that are no multiple of the key heads, a query_size other than 32 and 64 and a value_size "
-             "that is no multiple of 16 up to 1024.")
+             "instructions"_a = "",
+             "Heads that follow each other share a key head; sizes are channels of a head. `instructions` names one of "
+             "available(); the fastest unless given. Raises ValueError for heads above 1024 or that are no multiple of "
+             "the key heads, a query_size other than 32 and 64, a value_size that is no multiple of 16 up to 1024 and "
+             "instructions that the processor has not.")
         .def_prop_ro(
             "heads", [](const Attention& self) { return self.sizes().heads; }, "Number of heads.")
         .def_prop_ro(
             "value_size", [](const Attention& self) { return self.sizes().value_size; }, "Channels of a value.")
-        .def_static("available", &Attention::available, "Whether this processor and system have matrix units for bf16.")
+        .def_static("available", &Attention::available,
+                    "The instructions of this processor and system for it, the fastest first: amx, avx512_bf16.")
         .def("run", &bindings::run, "query"_a, "key"_a, "value"_a, "bias"_a, "output"_a.noconvert(),
              "query_cosine"_a = nb::none(), "query_sine"_a = nb::none(), "key_cosine"_a = nb::none(),
              "key_sine"_a = nb::none(),
@@ -102,6 +108,5 @@ void register_attention(nb::module_& m) {
              "points] of each key. Numbers are bf16 as uint16, those of bias floats. Channels c and c + query_size / 2 "
              "of a head are turned by the angles of cosine and sine [1 or heads, points, query_size]. Runs on the "
              "calling thread, without the GIL. Raises ValueError for arrays of other shapes, RuntimeError without "
-             "matrix "
-             "units.");
+             "products of bf16.");
 }

@@ -313,11 +313,11 @@ def winograd_weight_gradient_bf16(input: Annotated[NDArray[numpy.uint16], dict(s
     """
 
 class Attention:
-    """An attention layer in bf16, by matrix units (AMX)."""
+    """An attention layer in bf16, by vectors or matrix units (AMX)."""
 
-    def __init__(self, heads: int, key_heads: int, query_size: int, value_size: int) -> None:
+    def __init__(self, heads: int, key_heads: int, query_size: int, value_size: int, instructions: str = '') -> None:
         """
-        Heads that follow each other share a key head; sizes are channels of a head. Raises ValueError for heads above 1024 or that are no multiple of the key heads, a query_size other than 32 and 64 and a value_size that is no multiple of 16 up to 1024.
+        Heads that follow each other share a key head; sizes are channels of a head. `instructions` names one of available(); the fastest unless given. Raises ValueError for heads above 1024 or that are no multiple of the key heads, a query_size other than 32 and 64, a value_size that is no multiple of 16 up to 1024 and instructions that the processor has not.
         """
 
     @property
@@ -329,12 +329,14 @@ class Attention:
         """Channels of a value."""
 
     @staticmethod
-    def available() -> bool:
-        """Whether this processor and system have matrix units for bf16."""
+    def available() -> list[str]:
+        """
+        The instructions of this processor and system for it, the fastest first: amx, avx512_bf16.
+        """
 
     def run(self, query: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], key: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order='C', device='cpu')], query_cosine: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None = None, query_sine: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None = None, key_cosine: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None = None, key_sine: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        Write the means of values by softmax(query . key + bias) into output [N, points, heads * value_size], for query [N, points, heads * query_size], key and value [N, points, key_heads * size] and bias [N, points] of each key. Numbers are bf16 as uint16, those of bias floats. Channels c and c + query_size / 2 of a head are turned by the angles of cosine and sine [1 or heads, points, query_size]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes, RuntimeError without matrix units.
+        Write the means of values by softmax(query . key + bias) into output [N, points, heads * value_size], for query [N, points, heads * query_size], key and value [N, points, key_heads * size] and bias [N, points] of each key. Numbers are bf16 as uint16, those of bias floats. Channels c and c + query_size / 2 of a head are turned by the angles of cosine and sine [1 or heads, points, query_size]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes, RuntimeError without products of bf16.
         """
 
 def plane_set_names() -> list[str]:

@@ -1,4 +1,4 @@
-"""Attention by matrix units against sums in NumPy, and in whole networks."""
+"""Attention in bf16 against sums in NumPy, and in whole networks."""
 
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from tengen.formats.katago_model import KataGoModel
 from tengen.game import Game
 
 Array = NDArray[Any]
-needs_amx = pytest.mark.skipif(
-    not _native.Attention.available(), reason="this processor has no matrix units for bf16 (AMX)"
+needs_bf16 = pytest.mark.skipif(
+    not _native.Attention.available(), reason="this processor has no products of bf16 (AVX512-BF16 or AMX)"
 )
+each_set = pytest.mark.parametrize("instructions", _native.Attention.available())
 
 
 def halves(values: Array) -> NDArray[np.uint16]:
@@ -68,7 +69,7 @@ class Sums:
         return np.concatenate([pairs.real, pairs.imag], 2)
 
 
-@needs_amx
+@each_set
 @pytest.mark.parametrize(
     "batch, points, heads, key_heads, query_size, value_size",
     [
@@ -78,7 +79,7 @@ class Sums:
 )
 @pytest.mark.parametrize("turn", ["", "shared", "of each head"])
 def test_a_layer(
-    batch: int, points: int, heads: int, key_heads: int, query_size: int, value_size: int, turn: str
+    batch: int, points: int, heads: int, key_heads: int, query_size: int, value_size: int, turn: str, instructions: str
 ) -> None:
     random = np.random.default_rng(points)
     query, key, value = (
@@ -96,18 +97,18 @@ def test_a_layer(
     angles = [*drawn(heads), *drawn(key_heads)] if turn else []
     sizes = heads, key_heads, query_size, value_size
     found, expected = (np.full((batch, points, heads * value_size), 0x7FC0, np.uint16) for _ in range(2))
-    _native.Attention(*sizes).run(query, key, value, bias, found, *angles)
+    _native.Attention(*sizes, instructions=instructions).run(query, key, value, bias, found, *angles)
     Sums(*sizes).run(query, key, value, bias, expected, *angles)
     difference = floats(found) - floats(expected)
     # Turned queries, keys and weights are rounded to 8 bits; logits have a deviation of 6 to 8 here.
     assert np.abs(difference).max() < 0.15 and difference.std() < 0.012
 
 
-@needs_amx
-def test_equal_keys_and_far_logits() -> None:
+@each_set
+def test_equal_keys_and_far_logits(instructions: str) -> None:
     """Equal logits give the plain mean; logits of thousands neither overflow nor vanish."""
     random = np.random.default_rng(1)
-    kernel = _native.Attention(1, 1, 32, 16)
+    kernel = _native.Attention(1, 1, 32, 16, instructions)
     value = halves(random.standard_normal((1, 40, 16)))
     out = np.zeros((1, 40, 16), np.uint16)
     ones, no_bias = halves(np.ones((1, 40, 32))), np.zeros((1, 40), np.float32)
@@ -130,6 +131,7 @@ def test_wrong_sizes_and_arrays_are_errors() -> None:
         ((4, 2, 32, 24), "values of 24 channels: choose a multiple of 16 up to 1024"),
         ((4, 2, 32, 2**20), "values of 1048576 channels: choose a multiple of 16 up to 1024"),
         ((2**27, 2**27, 32, 32), "134217728 heads: choose at most 1024"),
+        ((4, 2, 32, 16, "sse"), "this processor has no instructions sse for products of bf16"),
     ):
         with pytest.raises(ValueError, match=message):
             _native.Attention(*sizes)
@@ -162,7 +164,7 @@ def layers(rope: str, heads: int, key_heads: int, query_size: int = 32, value_si
     return maker.model((blocks[0], maker.feed_forward(6), blocks[1], maker.ordinary()), policy_outputs=4)
 
 
-@pytest.mark.parametrize("native", [False, pytest.param(True, marks=needs_amx)])
+@pytest.mark.parametrize("native", [False, pytest.param(True, marks=needs_bf16)])
 @pytest.mark.parametrize("rope", ["learned", "fixed", ""])
 @pytest.mark.parametrize("heads, key_heads", [(2, 2), (4, 2)])
 def test_layers_of_a_model_are_replaced(
@@ -251,7 +253,7 @@ def test_a_graph_of_another_form_stays(change: str) -> None:
     assert attention.count_attention(graph(change)) == 0
 
 
-@needs_amx
+@needs_bf16
 def test_an_evaluator_in_bf16(tmp_path: Path) -> None:
     """Several batches beside each other: OpenVINO's own layers need the tiles as they left them."""
     path = tmp_path / "net.bin"
@@ -272,7 +274,7 @@ def test_an_evaluator_in_bf16(tmp_path: Path) -> None:
         assert np.array_equal(plain.evaluate(games).policy, own.policy)
 
 
-@needs_amx
+@needs_bf16
 @pytest.mark.parametrize("name", ["b7c96h3tfrs-test5-cnorm", "b7c96h6kv3qk32v16tflrs-fson-bnh"])
 def test_a_network_is_as_exact_as_in_plain_bf16(name: str, shared: Path) -> None:
     positions = [Game(size) for size in (19, 13, 19, 19, 9, 19)]
@@ -286,7 +288,7 @@ def test_a_network_is_as_exact_as_in_plain_bf16(name: str, shared: Path) -> None
         assert evaluator.rule.native == (native is None)
         return evaluator.evaluate(positions)
 
-    assert native_layers("bf16") == "attention"
+    assert "attention" in native_layers("bf16")
     exact, plain, found = evaluated("f32", False), evaluated("bf16", False), evaluated("bf16", None)
 
     def errors(of: Evaluation) -> tuple[float, float]:

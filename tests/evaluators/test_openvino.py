@@ -204,7 +204,7 @@ def test_wrong_planes_are_named(network: Path) -> None:
         OpenVinoEvaluator(network).infer(replace(inputs, planes=inputs.planes[:, :-1]))
 
 
-@pytest.mark.skipif(native_layers("bf16") != "convolutions", reason="this processor has no products of bf16, or AMX")
+@pytest.mark.skipif("convolutions" not in native_layers("bf16"), reason="no products of bf16, or AMX")
 def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
     path = find_network("tygem-b8c64")
     evaluator = OpenVinoEvaluator(path, precision="bf16", threads=4, max_batch=4, remember=False)

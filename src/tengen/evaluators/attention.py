@@ -1,4 +1,4 @@
-"""Attention layers of an OpenVINO model in bf16, on processors with matrix units (AMX).
+"""Attention layers of an OpenVINO model in bf16, on processors that multiply it (AMX, AVX512-BF16).
 
 OpenVINO 2026.4 computes products, softmax and rotary embedding one after the other: its softmax takes most of the time
 where the products take little.

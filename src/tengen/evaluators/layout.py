@@ -12,10 +12,10 @@ WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
 9x9 in f32, 0.97 times on 13x13 in bf16)."""
 MIN_ATTENTION_POINTS = 300
 """With fewer points a part the calls from Python take what attention saves (measured on 9x9: 0.9 times the positions
-with two boards a part, 1.0 to 1.3 with four, 1.5 to 1.6 with 16)."""
+with two boards a part, 1.0 to 1.3 with four, 1.5 to 1.6 with 16; without AMX 0.97 to 1.05 with four, 1.07 to 1.09 with
+eight)."""
 NativeLayers = Literal["convolutions", "attention"]
-"""Layers that native code computes faster than OpenVINO: convolutions by Winograd's algorithm, attention by matrix
-units (AMX)."""
+"""Layers that native code computes faster than OpenVINO: convolutions by Winograd's algorithm, attention in bf16."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,17 @@ class LayoutRule:
         return Layout(False, 1, self.threads)
 
 
-def native_layers(precision: str) -> NativeLayers | None:
-    """The layers that native code computes faster than OpenVINO on this processor in a precision.
+def native_layers(precision: str) -> tuple[NativeLayers, ...]:
+    """The layers that native code computes faster than OpenVINO on this processor in a precision, the first one first
+    where a network has enough of both.
 
     With matrix units (AMX) products of bf16 are 16 times as fast as those of f32: there convolutions are best as plain
     sums, and attention takes most of the time.
     """
-    if precision == "bf16" and "amx_bf16" in _native.processor_flags():
-        return "attention" if _native.Attention.available() else None
-    return "convolutions" if precision in ("f32", "bf16") and _native.Winograd.available(precision) else None
+    found: list[NativeLayers] = []
+    tiles = precision == "bf16" and "amx_bf16" in _native.processor_flags()
+    if not tiles and precision in ("f32", "bf16") and _native.Winograd.available(precision):
+        found.append("convolutions")
+    if precision == "bf16" and _native.Attention.available():
+        found.append("attention")
+    return tuple(found)

@@ -21,7 +21,7 @@ from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
-from tengen.evaluators.layout import Layout, LayoutRule, NativeLayers, native_layers
+from tengen.evaluators.layout import MIN_LAYERS, Layout, LayoutRule, NativeLayers, native_layers
 from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count, cpu_quota
 
@@ -132,9 +132,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     nothing goes to the cache folder, as for networks that live for minutes. `native` computes layers by native code,
     and the parts of a batch side by side with a thread each; unless given, convolutions by Winograd's algorithm in f32
     (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5) and in bf16 without AMX (1.6
-    times; docs/log.md has the cost), and attention in bf16 with AMX (1.5 to 1.7 times). A `layout` stands in the place
-    of these rules on boards from 13x13 on (bf16: 14x14), in batches of at least half as many rows as its parts. Raises
-    NetworkError for a file that is no network.
+    times; docs/log.md has the cost), and attention in bf16 (with AMX 1.5 to 1.7 times, without 1.1 to 1.3). A `layout`
+    stands in the place of these rules on boards from 13x13 on (bf16: 14x14), in batches of at least half as many rows
+    as its parts. Raises NetworkError for a file that is no network.
     """
 
     def __init__(
@@ -175,8 +175,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         _CALLS.evaluators.add(self)
         self._network = self._read()  # kept as it was read: another file may take its place
         model = self._described_model()
-        layers = native_layers(self.precision) if target == "CPU" else None
-        fitting = _count_layers(model, layers)
+        layers, fitting = _fitting_layers(model, native_layers(self.precision) if target == "CPU" else ())
         parts = max(1, (threads or core_count()) // streams)
         self.rule = LayoutRule.of(layers, fitting, self.precision, native, parts, threads, max_batch, layout)
 
@@ -386,17 +385,22 @@ def _half(core: Any) -> str:
     return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
 
 
-def _count_layers(model: Any, layers: NativeLayers | None) -> int:
-    """How many layers of a kind a model with static shapes has."""
+def _fitting_layers(model: Any, kinds: tuple[NativeLayers, ...]) -> tuple[NativeLayers | None, int]:
+    """The first kind of layers of which a model with static shapes has enough, else the first one, and how many."""
+    counts = {kind: _count_layers(model, kind) for kind in kinds}
+    layers = max(counts, key=lambda kind: counts[kind] >= MIN_LAYERS[kind], default=None)
+    return layers, counts[layers] if layers else 0
+
+
+def _count_layers(model: Any, layers: NativeLayers) -> int:
+    """How many layers of a kind a model with static shapes has that native code computes."""
     if layers == "attention":
         from tengen.evaluators.attention import count_attention
 
         return count_attention(model)
-    if layers == "convolutions":
-        from tengen.evaluators.winograd import count_fitting
+    from tengen.evaluators.winograd import count_fitting
 
-        return count_fitting(model)
-    return 0
+    return count_fitting(model)
 
 
 def multiplies_int8() -> bool:

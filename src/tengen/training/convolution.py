@@ -44,7 +44,7 @@ def accelerate(network: nn.Module, precision: Literal["f32", "bf16"] = "f32") ->
 
 def pays(precision: Literal["f32", "bf16"]) -> bool:
     """Whether the processor trains faster so: not without vectors of AVX2, and not in bf16 with matrix units (AMX)."""
-    return native_layers(precision) == "convolutions" and _native.Winograd.available(precision) != ["plain"]
+    return "convolutions" in native_layers(precision) and _native.Winograd.available(precision) != ["plain"]
 
 
 def _fits(layer: nn.Conv2d, precision: Literal["f32", "bf16"]) -> bool:

@@ -1,55 +1,22 @@
-// Attention by matrix units (AMX). Nothing here may come from a template or inline function of another header: see
-// convolution/winograd_run.cpp.
-//
-// A unit multiplies a tile of 16 rows of 32 numbers of bf16 with one of 32 rows of 16, and adds the products to a tile
-// of 16 x 16 floats. The 32 rows lie as 16 pairs: both numbers of a column in one word.
-#include <immintrin.h>  // functions of one instruction, which are always inlined
-
+// Attention for one instruction set, which the compiler has by its flags: namespace TENGEN_INSTRUCTIONS. Nothing here
+// may come from a template or inline function of another file: see convolution/winograd_run.cpp. The headers of the
+// products have all of theirs in an unnamed namespace.
 #include "attention/attention_run.h"
 
-namespace tengen::amx {
+#ifdef TENGEN_TILES
+#include "attention/attention_tiles.h"
+#else
+#include "attention/attention_vectors.h"
+#endif
+
+namespace tengen::TENGEN_INSTRUCTIONS {
 namespace {
 
-using Half = unsigned short;
 using Index = decltype(sizeof 0);
 
-constexpr int kRows = 16;
+constexpr int kRows = kAttentionRows;
 constexpr float kLog2e = 1.44269504f;
 constexpr float kBesideBoard = -1e30f;  // the bias of keys that only pad
-
-/// GCC 12 does not tell what its functions of tiles read and write: here all of it is in memory.
-inline __attribute__((always_inline)) void settle_memory() { __asm__ volatile("" ::: "memory"); }
-
-/// What LDTILECFG reads.
-struct alignas(64) TileConfiguration {
-    unsigned char palette = 0, start = 0, reserved[14] = {};
-    unsigned short row_bytes[16] = {};
-    unsigned char rows[16] = {};
-};
-
-/// Whole tiles while it lives; then those of the caller again: oneDNN configures its tiles once and expects them to
-/// stay.
-class WholeTiles {
-  public:
-    WholeTiles() {
-        settle_memory();
-        _tile_storeconfig(&before_);
-        settle_memory();
-        TileConfiguration whole;
-        whole.palette = 1;
-        for (int i = 0; i < 8; ++i) {
-            whole.row_bytes[i] = 64;
-            whole.rows[i] = kRows;
-        }
-        settle_memory();
-        _tile_loadconfig(&whole);
-    }
-    WholeTiles(const WholeTiles&) = delete;
-    ~WholeTiles() { _tile_loadconfig(&before_); }
-
-  private:
-    TileConfiguration before_;
-};
 
 __m512 widened(const Half* from) {
     __m256i read;
@@ -138,6 +105,7 @@ float exponentials(const float* logits, int count, Half* out) {
 
 /// A call and its parts of the space.
 struct Layer : AttentionSizes, AttentionCall {
+    Products products;
     int padded;
     Half* keys;            // [padded / 16][query size / 32][16 pairs of channels][16 keys][2]
     Half* values;          // [value size / 16][padded / 32][16 pairs of keys][16 channels][2]
@@ -197,56 +165,11 @@ struct Layer : AttentionSizes, AttentionCall {
                                    _mm512_or_si512(read(i, c), _mm512_slli_epi32(read(i + 1, c), 16)));
     }
 
-    /// The logits of 16 queries from `begin` on: tiles 0 and 1 have those of 32 keys.
-    void multiply_keys(int image, int head, int begin, int rows) {
+    void turn_queries(int image, int head, int begin, int rows) {
         const Turn turn(query_rotation, head, points, query_size);
         for (int i = 0; i < rows; ++i)
             turn.apply(query + (((Index)image * points + begin + i) * heads + head) * query_size, begin + i, query_size,
                        kLog2e, turned + i * query_size);
-        const bool deep = query_size > 32;
-        settle_memory();
-        _tile_loadd(6, turned, query_size * 2);
-        if (deep) _tile_loadd(7, turned + 32, query_size * 2);
-        for (int i = 0; i < padded; i += 32) {
-            const Half *first = keys + i * query_size, *second = first + kRows * query_size;
-            _tile_loadd(0, bias_of_image + i, 0);  // the same line for all queries
-            _tile_loadd(1, bias_of_image + i + 16, 0);
-            _tile_loadd(4, first, 64);
-            _tile_loadd(5, second, 64);
-            _tile_dpbf16ps(0, 6, 4);
-            _tile_dpbf16ps(1, 6, 5);
-            if (deep) {
-                _tile_loadd(4, first + 512, 64);
-                _tile_loadd(5, second + 512, 64);
-                _tile_dpbf16ps(0, 7, 4);
-                _tile_dpbf16ps(1, 7, 5);
-            }
-            _tile_stored(0, logits + i, padded * 4);
-            _tile_stored(1, logits + i + 16, padded * 4);
-        }
-        settle_memory();
-    }
-
-    /// The sums of values by the weights of 16 queries: tiles 0 and 1 have those of 32 channels.
-    void multiply_values() {
-        settle_memory();
-        for (int c = 0; c < value_size; c += 32) {
-            const bool both = c + 16 < value_size;
-            const Half *first = values + c * padded, *second = first + 16 * padded;
-            _tile_zero(0);
-            _tile_zero(1);
-            for (int i = 0; i < padded; i += 32) {
-                _tile_loadd(6, weights + i, padded * 2);
-                _tile_loadd(4, first + 16 * i, 64);
-                _tile_dpbf16ps(0, 6, 4);
-                if (!both) continue;
-                _tile_loadd(5, second + 16 * i, 64);
-                _tile_dpbf16ps(1, 6, 5);
-            }
-            _tile_stored(0, means + c, value_size * 4);
-            if (both) _tile_stored(1, means + c + 16, value_size * 4);
-        }
-        settle_memory();
     }
 
     void write(int image, int head, int begin, int rows, const float* sums) const {
@@ -264,9 +187,10 @@ struct Layer : AttentionSizes, AttentionCall {
         float sums[kRows];
         for (int begin = 0; begin < points; begin += kRows) {
             const int rows = points - begin < kRows ? points - begin : kRows;
-            multiply_keys(image, head, begin, rows);
+            turn_queries(image, head, begin, rows);
+            products.multiply_keys(turned, query_size, keys, padded, bias_of_image, logits);
             for (int i = 0; i < rows; ++i) sums[i] = exponentials(logits + i * padded, padded, weights + i * padded);
-            multiply_values();
+            products.multiply_values(weights, padded, values, value_size, means);
             write(image, head, begin, rows, sums);
         }
     }
@@ -275,7 +199,6 @@ struct Layer : AttentionSizes, AttentionCall {
 }  // namespace
 
 void run_attention(const AttentionSizes& sizes, const AttentionCall& call) {
-    const WholeTiles tiles;
     Layer layer(sizes, call);
     const int shared = layer.heads / layer.key_heads;
     for (int image = 0; image < layer.batch; ++image) {
@@ -288,4 +211,4 @@ void run_attention(const AttentionSizes& sizes, const AttentionCall& call) {
     }
 }
 
-}  // namespace tengen::amx
+}  // namespace tengen::TENGEN_INSTRUCTIONS
