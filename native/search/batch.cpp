@@ -110,6 +110,11 @@ Search::End Search::expand(Simulation& sim) {
         if (!is_superko_illegal(sim.path)) return End::retry;  // goes on below it
         return reject_last_move(sim), End::retry;
     }
+    if (const Node* const known = last_edge(sim.path).node) {  // below the threshold of expansion
+        record_playout(sim);
+        backup(sim.path, mixed(*known, sim.outcome));
+        return End::backed_up;
+    }
     Node* const node = add_node(sim);
     if (!node && (params_.is_weighted() || (!sim.counted && params_.playouts == 0))) {
         start(sim);  // the memory is full, and nothing will be opened any more
@@ -172,8 +177,8 @@ void Search::scatter(const LeafResults& results, int edge) {
     const auto leaves = std::move(waiting_);
     waiting_.clear();
     has_pass_ = results.has_pass(edge);
-    has_score_ = !results.score.empty() || params_.playout_weight > 0;
-    const float own = 1 - params_.playout_weight, played = params_.playout_weight;
+    network_scores_ = !results.score.empty();
+    has_score_ = network_scores_ || params_.playout_weight > 0;
     for (std::size_t row = 0; row < leaves.size(); ++row) {
         const Waiting& leaf = leaves[row];
         const LeafResults result = results.rows(row, 1);
@@ -202,11 +207,12 @@ void Search::scatter(const LeafResults& results, int edge) {
             set_priors_from_policy(node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
         if (!node.terminal && (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1))
             cut(node, leaf.path.size());
-        node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
-        if (!result.score.empty())
-            node.score = own * result.score[0] + played * leaf.playouts.score;
-        else
-            node.score = played > 0 ? leaf.playouts.score : 0;
+        node.value = std::clamp(result.value[0], -1.0f, 1.0f);
+        node.score = network_scores_ ? result.score[0] : 0;
+        const Outcome outcome = mixed(node, leaf.playouts);
+        // Where moves wait for their visits, each visit mixes the network's judgement with a playout of its own.
+        if (node.terminal || !params_.evaluates_before_expanding())
+            node.value = outcome.value, node.score = outcome.score;
         node.ready = true;
         if (params_.is_weighted()) set_own(node, result);
         if (params_.node_ownership && !result.ownership.empty()) keep_ownership(node, result.ownership, layout);
@@ -216,7 +222,7 @@ void Search::scatter(const LeafResults& results, int edge) {
             in_progress_.push_back(leaf.path);
         } else {
             add_pending(leaf.path, -1);
-            backup(leaf.path, {node.value, node.score});
+            backup(leaf.path, outcome);
         }
         if (leaf.path.empty()) {
             refresh_ = params_.root_symmetries - 1;

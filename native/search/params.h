@@ -58,6 +58,9 @@ struct SearchParams {
     bool is_weighted() const { return selection == Selection::puct_katago; }
     bool has_node_stats() const { return is_weighted() || node_ownership; }
     bool asks_network() const { return priors == "network" || playout_weight < 1; }
+    // Whether a move becomes a node with its first visit, for the network's value in each of its visits, and is
+    // searched further after `expand_visits` of them.
+    bool evaluates_before_expanding() const { return playout_weight < 1 && expand_visits > 0; }
     // Whether nodes may keep fewer moves than there are.
     bool has_candidates() const {
         return candidate_mass < 1 || candidate_mass_middle > 0 || candidate_mass_late > 0 || candidate_max > 0 ||

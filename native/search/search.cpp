@@ -69,7 +69,7 @@ void Search::restart(std::uint64_t seed) {
 void Search::clear() {
     restrictions_.clear();
     restricted_depth_ = 0;
-    has_score_ = has_pass_ = true;
+    has_score_ = network_scores_ = has_pass_ = true;
     added_komi_ = 0;
     root_evaluation_.reset();
     waiting_.clear();

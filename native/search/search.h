@@ -214,8 +214,10 @@ class Search {
     bool is_superko_illegal(const Path& path) const;
     bool reaches_encore(const Path& path) const;
     void reject_last_move(Simulation& sim);
+    bool is_below_expand_threshold(const Path& path) const;
     void prepare_leaf(Simulation& sim);
     void examine_leaf(Simulation& sim);
+    Outcome mixed(const Node& node, Outcome playouts) const;
     float draw_value(const Game& game) const;
     Node* add_node(Simulation& sim);
     EdgeStats& last_edge(const Path& path) { return path.empty() ? tree_.root() : path.back().stats(); }
@@ -295,7 +297,7 @@ class Search {
     bool plays_encore_ = false;  // params.encore, under rules and by a network that have one
     std::vector<MoveRestriction> restrictions_;
     int restricted_depth_ = 0;  // positions from this depth on are free
-    bool has_score_ = true, has_pass_ = true, has_moments_ = false, has_errors_ = false;
+    bool has_score_ = true, network_scores_ = true, has_pass_ = true, has_moments_ = false, has_errors_ = false;
     std::optional<RootEvaluation> root_evaluation_;
     float added_komi_ = 0;                // of playouts
     float score_center_ = 0;              // for Black, of dynamic_score_utility

@@ -20,6 +20,8 @@ Search::End Search::descend(Simulation& sim) {
         Node& node = *self.node;
         if (!node.ready) return End::collision;
         if (!sim.path.empty() && may_catch_up(self)) return End::caught_up;
+        if (params_.evaluates_before_expanding() && !node.terminal && is_below_expand_threshold(sim.path))
+            return End::leaf;
         const int edge = node.terminal ? -1 : next_edge(sim, node, self);
         if (edge < 0) return End::terminal;
         sim.path.push_back({&node, edge});
@@ -111,10 +113,17 @@ void Search::reject_last_move(Simulation& sim) {
     sim.path.pop_back();
 }
 
+// Whether a visit of the last move of a path only plays it out.
+bool Search::is_below_expand_threshold(const Path& path) const {
+    if (path.empty()) return false;
+    const EdgeStats& end = path.back().stats();
+    if (end.visits + end.pending >= params_.expand_visits) return false;
+    return end.node || !params_.evaluates_before_expanding();
+}
+
 // Reads from the tree what examine_leaf() needs, which runs without the lock.
 void Search::prepare_leaf(Simulation& sim) {
-    const EdgeStats& end = last_edge(sim.path);
-    sim.below_expand_threshold = !sim.path.empty() && end.visits + end.pending < params_.expand_visits;
+    sim.below_expand_threshold = is_below_expand_threshold(sim.path);
     sim.line.clear();
     for (const Step& step : sim.path) sim.line.push_back(step.node->moves()[step.edge].point);
 }
@@ -192,6 +201,14 @@ void Search::examine_leaf(Simulation& sim) {
         prior_policy_->weigh(sim.game.board(), sim.game.to_play(), sim.game.moves(), sim.moves, sim.weights);
     }
     if (params_.playouts > 0) sim.outcome = sim.playouts.play(sim.game);
+}
+
+// The network's judgement of a node and the playouts of a visit, by their shares.
+Outcome Search::mixed(const Node& node, Outcome playouts) const {
+    const float own = 1 - params_.playout_weight, played = params_.playout_weight;
+    return {own * node.value + played * playouts.value, network_scores_ ? own * node.score + played * playouts.score
+                                                        : played > 0    ? playouts.score
+                                                                        : 0};
 }
 
 // The value of a draw for the side to move.

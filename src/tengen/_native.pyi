@@ -895,7 +895,7 @@ class SearchParams:
 
     @property
     def expand_visits(self) -> int:
-        """visits by playouts alone before a move becomes a node"""
+        """visits of a move before moves below it are searched"""
 
     @expand_visits.setter
     def expand_visits(self, arg: int, /) -> None: ...

@@ -201,6 +201,29 @@ def test_the_options_of_darkforest_change_its_search(name: str, option: str) -> 
     assert found[0] != found[1]
 
 
+@pytest.mark.parametrize("weight, expected", [(0.5, 0.0), (0.25, 0.5), (0.75, -0.5)])
+@pytest.mark.parametrize("batch", [1, 8])
+def test_alphago_mixes_the_value_into_every_visit(weight: float, expected: float, batch: int) -> None:
+    """The network says that Black wins, and every playout that White does, who has more komi than there are points.
+
+    (1 - lambda) v + lambda z (paper, Methods, search algorithm); moves below a move are searched after 40 visits of it.
+    """
+    policy = np.full(26, 0.01, np.float32)
+    policy[3] = 1
+    evaluator = Scripted(value=lambda view: 1.0, policy=lambda view: policy)
+    search = TreeSearch(evaluator, SearchParams.preset("alphago").overridden({"playout_weight": weight}), batch)
+    search.set_root(Game(5, komi=60))
+    search.run(40)
+    stats = search.stats()
+    assert search.nodes == evaluator.rows == 1 + np.count_nonzero(stats.visits)
+    assert search.value == pytest.approx(expected, abs=1e-6)
+    assert stats.value[stats.visits > 0] == pytest.approx(expected, abs=1e-6)
+    search.run(200)
+    stats = search.stats()
+    assert stats.visits[0] > 100 and search.nodes > 1 + np.count_nonzero(stats.visits)
+    assert search.value == pytest.approx(expected, abs=1e-5)
+
+
 def test_the_second_move_is_played_half_of_the_time() -> None:
     """Two moves share the policy, so that each has about half of the visits; a third one is far behind."""
     policy = np.zeros(26, np.float32)

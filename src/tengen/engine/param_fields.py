@@ -213,7 +213,7 @@ class SearchParamFields(BaseModel):
         ),
     ] = 1
     expand_visits: Annotated[
-        int, Field(ge=0, le=2147483647, description="visits by playouts alone before a move becomes a node")
+        int, Field(ge=0, le=2147483647, description="visits of a move before moves below it are searched")
     ] = 0
     policy_optimism: Annotated[
         float, Field(ge=0, le=1, description="share of a network's optimistic policy in the priors, where it has one")
