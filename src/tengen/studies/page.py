@@ -40,7 +40,7 @@ _REDUCED = (
 
 _SHORT = (
     "Rows marked with a share of the length come from reduced runs (`--scale`). They show how fast a network learns at "
-    "the start, on few held-out positions. They do not show where it ends."
+    "the start. They do not show where it ends."
 )
 _DONE = "done"
 Found = TypeVar("Found")
