@@ -26,7 +26,8 @@ from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.learn import Learner
 from tengen.selfplay.loop import SelfPlayRun
-from tengen.selfplay.progress import RunClock, TerminalObserver
+from tengen.selfplay.progress import TerminalObserver
+from tengen.selfplay.run_clock import RunClock
 
 RECIPE = {
     "kind": "selfplay",

@@ -14,8 +14,18 @@ class Offspring:
 
     mark: str
 
-    def alive(self) -> list[int]:
-        return [process.pid for process in psutil.process_iter() if self._is_ours(process)]
+    def alive(self, argument: str = "") -> list[int]:
+        """The processes that run, or those of them that have this argument on their command line."""
+        return [process.pid for process in psutil.process_iter() if self._is_ours(process, argument)]
+
+    def begun(self, count: int, argument: str = "", seconds: float = 120.0) -> bool:
+        """Whether so many are `alive`, be it after a while: a process in the middle of its exec has no mark."""
+        deadline = time.monotonic() + seconds
+        while len(self.alive(argument)) < count:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
 
     def gone(self, seconds: float = 5.0) -> bool:
         """Whether none is left, be it after a moment."""
@@ -26,8 +36,8 @@ class Offspring:
             time.sleep(0.05)
         return True
 
-    def _is_ours(self, process: psutil.Process) -> bool:
+    def _is_ours(self, process: psutil.Process, argument: str) -> bool:
         try:
-            return self.mark in process.environ().values()
+            return self.mark in process.environ().values() and (not argument or argument in process.cmdline())
         except (psutil.Error, OSError):  # it has ended, or is somebody else's
             return False

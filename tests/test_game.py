@@ -315,6 +315,7 @@ def test_handicap_bonus(rules: str, bonus: int) -> None:
         assert game.to_play == WHITE
         points = 81 if game.rules.scoring == "area" else 81 - 3
         assert game.score() == points - 0.5 - bonus
+    assert (placed.move_count, played.move_count) == (0, 3)
     one = Game(9, rules).play("C3")
     assert (one.handicap, one.move_number) == (0, 1)
     assert played.play("C7").handicap == 3

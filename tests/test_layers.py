@@ -19,7 +19,7 @@ NATIVE = ROOT / "native"
 # A part of the package, and the parts that it may import besides itself.
 RULES = {
     *("_native", "game", "coords", "rules", "handicap", "errors", "sgf"),
-    *("disk", "checksums", "protocol_buffer", "machine", "plugins"),
+    *("disk", "checksums", "protocol_buffer", "machine", "pipes", "plugins"),
 }
 ENGINE = RULES | {"engine", "evaluators", "data", "formats"}
 ALLOWED: dict[str, set[str]] = {
@@ -27,10 +27,11 @@ ALLOWED: dict[str, set[str]] = {
     "_native": set(),
     "errors": set(),
     "plugins": {"errors"},
-    "disk": {"checksums", "machine"},
+    "disk": {"checksums", "errors", "machine"},
     "checksums": {"errors"},
     "protocol_buffer": set(),
     "machine": set(),
+    "pipes": set(),
     "coords": {"_native", "errors"},
     "rules": {"errors", "_native"},
     "handicap": {"coords", "errors"},

@@ -8,9 +8,9 @@ import socket
 import subprocess
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import psutil
@@ -18,7 +18,6 @@ import pytest
 
 from tengen import _native, machine
 
-Start = Callable[[str], tuple[machine.PipeReader, IO[bytes], IO[bytes]]]
 KNOWN_FLAGS = {
     *("avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx_vnni", "avx512_vnni", "avx512_bf16"),
     *("amx_bf16", "amx_int8"),
@@ -193,57 +192,6 @@ sender.join()
 assert got.wait(10)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-@pytest.fixture(params=["linux", "darwin", "win32"])
-def child_of(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts Python code, and gives what reads its stderr and stdout on this system."""
-    children: list[tuple[subprocess.Popen[bytes], machine.PipeReader]] = []
-
-    def start(code: str) -> tuple[machine.PipeReader, IO[bytes], IO[bytes]]:
-        pipe = subprocess.PIPE
-        child = subprocess.Popen([sys.executable, "-c", f"import os\n{code}"], stdin=pipe, stdout=pipe, stderr=pipe)
-        assert child.stdout and child.stderr
-        monkeypatch.setattr(sys, "platform", request.param)
-        reader = machine.PipeReader.of(child.stderr, child.stdout)
-        children.append((child, reader))
-        return reader, child.stderr, child.stdout
-
-    yield start
-    for child, reader in children:
-        child.kill()
-        child.communicate()
-        reader.close()
-        assert child.stdout and child.stdout.closed and child.stderr and child.stderr.closed
-
-
-def test_all_output_comes_in_order_and_ends(child_of: Start) -> None:
-    reader, stderr, stdout = child_of("for i in range(5000): print(i)\nos.write(2, b'last words')")
-    got = {stderr: b"", stdout: b""}
-    while not (reader.ended(stderr) and reader.ended(stdout)):
-        reader.wait(10)
-        for pipe in got:
-            got[pipe] += reader.take(pipe)
-    assert got == {stderr: b"last words", stdout: "".join(f"{i}\n" for i in range(5000)).encode()}
-    reader.wait(10)  # a moment only
-
-
-def test_a_wait_without_output_ends(child_of: Start) -> None:
-    reader, stderr, stdout = child_of("input()")
-    reader.wait(0.05)
-    assert reader.take(stdout) == b"" and reader.take(stderr) == b"" and not reader.ended(stdout)
-
-
-def test_a_flood_blocks_the_child(child_of: Start) -> None:
-    flood = "while True: sent += os.write(1, b'x' * 4096)"
-    reader, stderr, _ = child_of(
-        f"sent = 0\nos.set_blocking(1, False)\ntry:\n  {flood}\nexcept BlockingIOError: os.write(2, str(sent).encode())"
-    )
-    said = b""
-    while not reader.ended(stderr):
-        reader.wait(10)
-        said += reader.take(stderr)
-    assert 0 < int(said) < 1 << 18  # what the pipe and one piece hold
 
 
 @pytest.mark.parametrize(("system", "flags"), [("linux", os.O_RDONLY), ("darwin", os.O_RDONLY), ("win32", os.O_RDWR)])

@@ -109,6 +109,11 @@ class Game:
         return self._native.moves()
 
     @property
+    def move_count(self) -> int:
+        """Moves made, passes included. `move_number` also counts stones set up, and leaves out those of a handicap."""
+        return self._native.move_count
+
+    @property
     def setup_stones(self) -> list[tuple[int, int]]:
         """(color, point) of every stone set up before the first move."""
         return self._native.setup_stones()
@@ -116,7 +121,7 @@ class Game:
     @property
     def move_number(self) -> int:
         """How far the game has come: moves made and stones set up, but for those of a handicap."""
-        return len(self.moves) + len(self.setup_stones) - self.handicap
+        return self.move_count + len(self.setup_stones) - self.handicap
 
     @property
     def first_to_play(self) -> int:
@@ -453,8 +458,7 @@ class Game:
         return f"{self._native.diagram()}{state}. Captures: Black {by_black}, White {by_white}"
 
     def __repr__(self) -> str:
-        count = self._native.move_count
-        moves = f"{count} move{'' if count == 1 else 's'}"
+        moves = f"{self.move_count} move{'' if self.move_count == 1 else 's'}"
         about = f"{self.size}x{self.size}, {self._native.rules}, komi {self.komi:g}, {moves}"
         return f"<Game {about}, {COLOR_NAMES[self.to_play]} to play>"
 

@@ -50,15 +50,15 @@ class Tally:
         return binomial_tail(self.losses + 1, self.wins + self.losses + 1)
 
 
-def wilson(points: float, games: float, draws: float = 0, z: float = Z95) -> tuple[float, float]:
-    """Wilson score interval (Wilson 1927) of a share `points / games`; 95% unless `z` says otherwise.
+def wilson(points: float, games: float, draws: float = 0) -> tuple[float, float]:
+    """95% Wilson score interval (Wilson 1927) of a share `points / games`.
 
     `draws` games gave half a point each. Draws reduce the variance, so that a game counts as `1 / noise` games. The
     interval is (0, 1) without games.
     """
     if games == 0:
         return 0.0, 1.0
-    share = points / games
+    share, z = points / games, Z95
     n = games / noise(draws, games * share * (1 - share))
     centre = share + z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

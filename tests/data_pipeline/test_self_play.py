@@ -22,7 +22,7 @@ from tengen.data import (
     TargetMix,
 )
 from tengen.data import recorded_positions as count_recorded
-from tengen.data.sampler import Encoder
+from tengen.data.encoder import Encoder
 from tengen.errors import StoreError
 
 GAMES = 60

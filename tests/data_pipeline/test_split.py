@@ -57,6 +57,7 @@ def test_draws_are_those_of_earlier_versions() -> None:
     shuffle = Shuffle(11, seed=3)
     assert shuffle(np.arange(8, 16)).tolist() == [4, 8, 7, 8, 2, 1, 5, 10], "from the ninth place on a new epoch"
     assert shuffle.chance(np.arange(2), 1).tolist() == pytest.approx([0.07480104260055476, 0.4815027810138768])
+    assert shuffle.symmetries(np.arange(2)).tolist() == [0, 3]
 
 
 def test_keys_do_not_collide() -> None:

@@ -55,7 +55,7 @@ def test_targets_are_what_the_teacher_says_turned_as_the_board(
     seen = set()
     for row, place in enumerate(sampler._order(np.arange(3 * GAMES))):
         game, ply = int(sampler._game[place]), int(sampler._ply[place])
-        symmetry = int(8 * sampler._order.chance(np.array([row]), 1)[0])
+        symmetry = int(sampler._order.symmetries(np.array([row]))[0])
         record = found.row(game)
         raw = teacher.evaluate([record.game(ply)])
         seen.add((record.rules, record.komi, symmetry > 0))

@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -34,6 +33,7 @@ HOSTILE = Path(__file__).parents[1] / "hostile.py"
 TINY = {"size": 5, "komi": 0.5, "opening": 2}
 FAST = {**TINY, "turns": 4}
 FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=4"]
+HANGING_WORDS = ["--games", "2", "--workers", "2", "--size", "7"]
 
 
 def program(kind: str, name: str = "", move: int = 3) -> str:
@@ -276,9 +276,9 @@ def without_times(folder: Path) -> list[Outcome]:
 
 @pytest.mark.posix
 def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring: Offspring) -> None:
-    child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
+    child = start("random", program("hangs"), *HANGING_WORDS, "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
-    time.sleep(0.5)
+    assert offspring.begun(2, str(HOSTILE))
     os.killpg(child.pid, signal.SIGTERM)
     child.communicate(timeout=30)
     assert child.returncode == 143
@@ -316,9 +316,9 @@ def test_a_folder_that_another_process_wrote_meanwhile_is_read_again(tmp_path: P
 
 @pytest.mark.posix
 def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
-    child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
+    child = start("random", program("hangs"), *HANGING_WORDS, "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
-    time.sleep(0.5)
+    assert offspring.begun(2, str(HOSTILE))
     os.killpg(child.pid, signal.SIGINT)
     report, errors = child.communicate(timeout=30)
     assert (child.returncode, report) == (130, "")

@@ -13,9 +13,9 @@ from selfplay.run_folder import write_run
 from tengen.data.store import Store
 from tengen.runs.events import read_events
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.progress import RunClock
 from tengen.selfplay.rating_book import RatingBook
 from tengen.selfplay.report import Reporter, first_row, write_report
+from tengen.selfplay.run_clock import RunClock
 
 CYCLES, GAMES = 6, 12
 

@@ -9,9 +9,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from tengen.data.batch import Rows  # noqa: E402
+from tengen.data.encoder import Encoder  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.data.record import GameRecord, pack_moves  # noqa: E402
-from tengen.data.sampler import Encoder, Sampler  # noqa: E402
+from tengen.data.sampler import Sampler  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.data.writer import StoreWriter  # noqa: E402
 from tengen.training.batches import BatchStream, TensorBatch, later_move, targets_named  # noqa: E402

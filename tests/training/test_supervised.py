@@ -1,5 +1,6 @@
 """Whole runs: what they leave behind, and that a broken run ends like an unbroken one."""
 
+import itertools
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ from contextlib import redirect_stderr
 from dataclasses import replace
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -460,7 +462,11 @@ def test_a_missing_store_is_named_and_leaves_nothing(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_time_budget_ends_the_run_annealed(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_a_time_budget_ends_the_run_annealed(
+    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__)  # 0.1 s a step
+    monkeypatch.setattr("tengen.training.trainer.time", clock)
     settings["training"] |= {"steps": None, "max_hours": 2.5 / 3600, "log_every": 1}
     run = RunConfig.model_validate(settings)
     path = train(run, tmp_path / "run", show_progress=False)

@@ -77,7 +77,7 @@ class Figures:
     devices: dict[str, float] = field(default_factory=dict)
     """Positions a second through the first network on each device, in batches as in play; 0 where it does not run."""
     layouts: dict[str, float] = field(default_factory=dict)
-    """The same on the CPU by the way in which a batch is computed."""
+    """Evaluations a second of the first network on the CPU, by the way in which a batch is computed."""
     visits: list[Visits] = field(default_factory=list)
     playouts: list[Playouts] = field(default_factory=list)
     encoding: Encoding | None = None

@@ -189,7 +189,7 @@ def _visits(rows: list[Visits]) -> Table:
 
 
 def _limits(rows: list[Visits]) -> Table:
-    """Of searches with a network; the ceiling is the visits a second on a device that takes no time."""
+    """What limits searches with a network; the ceiling is the visits a second on a device that takes no time."""
     parts = ("evaluator", "encoder", "tree")
     table = _table("board", "", "limited by", *parts, "ceiling", left=3)
     for row in rows:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.columns import Columns
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
@@ -83,8 +83,9 @@ def _table(title: str, counts: Mapping[Any, int], bars: tuple[str, str]) -> Tabl
         rows = [*common, (f"{len(rows) - len(common)} others", sum(counts.values()) - sum(n for _, n in common))]
     total, largest = sum(counts.values()), max(counts.values(), default=1)
     table = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1))
-    for justify, style in (("right", ""), ("left", "cyan"), ("right", ""), ("right", "dim")):
-        table.add_column(justify=justify, style=style, no_wrap=True)  # type: ignore[arg-type]
+    columns: list[tuple[JustifyMethod, str]] = [("right", ""), ("left", "cyan"), ("right", ""), ("right", "dim")]
+    for justify, style in columns:
+        table.add_column(justify=justify, style=style, no_wrap=True)
     for name, count in rows:
         bar = bars[0] * round(_BAR * count / largest) or bars[1]
         table.add_row(escape(name), f"{bar:<{_BAR}}", f"{count:,}", f"{100 * count / total:.1f}%")

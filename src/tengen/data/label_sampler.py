@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen.data.batch import Batch, Floats, Ints, Rows
+from tengen.data.encoder import NO_TARGETS, Encoder, Target
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import symmetry_table, unpack_shares
-from tengen.data.sampler import NO_TARGETS, SYMMETRY, Encoder, Sampler, Target, check_part, check_step
+from tengen.data.sampler import Sampler, check_part, check_step
 from tengen.data.split import Shuffle, Split, choose
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
@@ -165,9 +166,7 @@ class LabelSampler:
         """Encode `count` positions from place `start` of the order of all epochs."""
         places = np.arange(start, start + count)
         position = self._order(places)
-        symmetry = np.zeros(count, np.int64)
-        if self.symmetries:
-            symmetry = np.floor(8 * self._order.chance(places, SYMMETRY)).astype(np.int64)
+        symmetry = self._order.symmetries(places) if self.symmetries else np.zeros(count, np.int64)
         rows = Rows.as_played(self._game[position].astype(np.int64), self._ply[position].astype(np.int64), symmetry)
         batch = self._encoder.encode(rows, targets=True)
         batch.weight[:] *= self._factor[position]

@@ -1,4 +1,4 @@
-"""Which games train and which validate, and the order in which positions are drawn."""
+"""Which games train and which validate, the order in which positions are drawn, and the numbers of random draws."""
 
 from __future__ import annotations
 
@@ -17,11 +17,18 @@ Ints = npt.NDArray[np.int64]
 
 _SPLIT_KEY = 0x7E29E5
 _ROUNDS = 6
+# Purposes of random draws. Draws for different purposes are independent.
+SYMMETRY, PLY, SCORING, KOMI, CHOICE, WITHIN, *ANY_RULES = range(1, 10)
 
 
 def mix(values: Words, key: int) -> Words:
     """Hash every word [n] with a key, 0 to 2**64 - 1, into 64 uniform bits (splitmix64)."""
     return _native.splitmix64(np.ascontiguousarray(values), key)
+
+
+def uniform(words: Words, key: int) -> npt.NDArray[np.float64]:
+    """Return a number 0 <= u < 1 for every word [n], from the first 53 bits of its hash with the key."""
+    return (mix(words, key) >> np.uint64(11)) / 2.0**53
 
 
 def derive(*words: int) -> int:
@@ -107,7 +114,11 @@ class Shuffle:
 
     def chance(self, places: Ints, purpose: int) -> npt.NDArray[np.float64]:
         """Return a number 0 <= u < 1 for every place. Draws for different `purpose` numbers are independent."""
-        return (mix(places.astype(np.uint64), derive(self.seed, purpose)) >> np.uint64(11)) / 2.0**53
+        return uniform(places.astype(np.uint64), derive(self.seed, purpose))
+
+    def symmetries(self, places: Ints) -> Ints:
+        """Return a random one of the eight symmetries, 0 to 7, for every place."""
+        return np.floor(8 * self.chance(places, SYMMETRY)).astype(np.int64)
 
 
 @lru_cache(maxsize=8)

@@ -107,7 +107,7 @@ class TimeControl:
         return cls.fischer(seconds["main"], seconds["gain"]) if seconds["gain"] else cls.absolute(seconds["main"])
 
     def __str__(self) -> str:
-        """As `parse` reads it."""
+        """The time control as text that `parse` reads."""
         main = show_seconds(self.main)
         match self.overtime:
             case Overtime.NONE:
@@ -192,27 +192,27 @@ class Clock:
             return after_main._spend_byoyomi(-main)
         return after_main._spend_canadian(-main)
 
-    def allot(self, size: int, move_number: int, margin: float = MARGIN) -> float:
+    def allot(self, size: int, move_number: int) -> float:
         """Seconds to think about the next move of a game on this board after `move_number` moves of both sides.
 
-        Never more than the clock allows less `margin`; 0 means to answer at once.
+        Never more than the clock allows less MARGIN; 0 means to answer at once.
         """
         moves_left = expected_moves_left(size, move_number)
-        share = max(self.main - margin, 0.0) / moves_left
+        share = max(self.main - MARGIN, 0.0) / moves_left
         match self.control.overtime:
             case Overtime.NONE:
                 seconds = share
             case Overtime.FISCHER:
-                seconds = min(share + 0.9 * self.control.increment, min(self.main, self.control.move_cap) - margin)
+                seconds = min(share + 0.9 * self.control.increment, min(self.main, self.control.move_cap) - MARGIN)
             case Overtime.BYOYOMI:
-                seconds = max(share, self.period - margin)
+                seconds = max(share, self.period - MARGIN)
             case Overtime.CANADIAN:
-                seconds = max(share, self._per_stone(margin))
+                seconds = max(share, self._per_stone())
         return max(seconds, 0.0)
 
-    def _per_stone(self, margin: float) -> float:
+    def _per_stone(self) -> float:
         """An even share of the running Canadian block, which is untouched as long as main time is left."""
-        return self.period / max(self.count, 1) - margin
+        return self.period / max(self.count, 1) - MARGIN
 
     def _spend_byoyomi(self, seconds: float) -> Clock:
         used = 0 if seconds <= self.period else math.ceil((seconds - self.period) / self.control.period)
@@ -241,7 +241,7 @@ def parse_seconds(text: str) -> float | None:
 
 
 def show_seconds(seconds: float) -> str:
-    """As `parse_seconds` reads it: `1h30m`, `2.5s`, `0`."""
+    """Seconds as text that `parse_seconds` reads: `1h30m`, `2.5s`, `0`."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(int(minutes), 60)
     parts = [(hours, "h"), (minutes, "m"), (round(rest, 3), "s")]

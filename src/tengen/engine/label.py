@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.data.encoder import RULE_SETS, komi_shift
 from tengen.data.label_sampler import MIN_PROBABILITY
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
-from tengen.data.sampler import RULE_SETS, komi_shift
 from tengen.data.split import Shuffle, derive
 from tengen.data.store import Store
 from tengen.engine.limits import Limits
@@ -47,7 +47,7 @@ class LabelPlan:
 
 @dataclass(frozen=True, eq=False)
 class _Label:
-    """Of a position, for the side to move: points and probabilities of moves, value -1..1, score, ownership."""
+    """The label of a position, for the side to move: moves and their probabilities, value -1..1, score, ownership."""
 
     points: NDArray[np.int64]
     policy: NDArray[np.float64]

@@ -139,8 +139,8 @@ class SearchView:
         return int(self._native.node_count())
 
     def root_moments(self) -> dict[str, Any]:
-        """Of the root: value, score, utility, weight, lead, score_stdev and no_result as in RootStats, None where not
-        known.
+        """Figures of the root: value, score, utility, weight, lead, score_stdev and no_result as in RootStats, None
+        where not known.
 
         With KataGo's search a move weighs what it would be explored now (its pruned root values), so that noise at the
         root costs nothing; `value` and `score` of this view are those of all visits.

@@ -6,7 +6,7 @@ What is here is asked of every network; the formats themselves are imported when
 from pathlib import Path
 
 DEFAULT_PROFILE = "rank_9d"
-"""Of human-style networks, where none is named."""
+"""The profile of human-style networks, where none is named."""
 KATAGO_SUFFIXES = (".bin.gz", ".txt.gz", ".bin", ".txt")
 
 

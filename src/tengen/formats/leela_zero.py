@@ -33,7 +33,7 @@ POLICY_CHANNELS = 2
 POINTS = SIZE * SIZE
 PLANES = 2 * HISTORY + 2
 EPSILON = 1e-5
-"""Of batch norm."""
+"""Epsilon of batch norm."""
 PLANE_SETS = {
     "leela18": range(PLANES),
     "elf18": [*range(0, 2 * HISTORY, 2), *range(1, 2 * HISTORY, 2), 16, 17],

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from tengen.machine import PipeReader, own_group, process_group
+from tengen.machine import own_group, process_group
+from tengen.pipes import PipeReader
 
 _GAMES = "/usr/games"  # where Debian puts gnugo, often missing from PATH
 _CLOCK_STEP = 60.0  # seconds by which the clock of the system may be set back while a child lives

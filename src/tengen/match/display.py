@@ -88,7 +88,7 @@ class Display(LiveDisplay):
         return f"{line}\n{self._test}" if self._test else line
 
     def _tallies(self) -> list[tuple[str, Tally]]:
-        """Of all players, the best first."""
+        """The tallies of all players, the best first."""
         tallies = {spec.name: tally(games_of(self._outcomes, spec.name), spec.name) for spec in self._settings.players}
         return sorted(tallies.items(), key=lambda item: -item[1].score)
 

@@ -44,7 +44,7 @@ class About:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the players, in the order of the schedule."""
+        """The names of the players, in the order of the schedule."""
         return tuple(player["name"] for player in self.players)
 
 

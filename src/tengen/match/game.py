@@ -209,7 +209,7 @@ class MatchGame:
     @property
     def to_move(self) -> str:
         """The name of the player to move."""
-        return self.names[self.game._native.to_play]
+        return self.names[self.game.to_play]
 
     def start(self, opening: Sequence[int] = ()) -> Outcome | None:
         """Start the game of both players and play its opening."""
@@ -227,11 +227,11 @@ class MatchGame:
 
     def turn(self) -> Turn:
         """The position for the player to move."""
-        return Turn(self.fixture.index, self.game, self.clocks[self.game._native.to_play], self.conditions.lag)
+        return Turn(self.fixture.index, self.game, self.clocks[self.game.to_play], self.conditions.lag)
 
     def answer(self, reply: Reply, seconds: float) -> Outcome | None:
         """Take the reply of the player to move, which took `seconds` unless the reply says otherwise."""
-        color = self.game._native.to_play
+        color = self.game.to_play
         if isinstance(reply, ProgramError):
             self._seconds[color] += seconds
             return self._forfeit(color, reply)
@@ -273,7 +273,7 @@ class MatchGame:
         return GameRecord(
             size=self.game.size,
             moves=self.game._native.move_codes(),
-            rules=self.game._native.rules,
+            rules=self.game.rules.text,
             komi=self.game.komi,
             winner=winner,
             score=score,
@@ -306,7 +306,7 @@ class MatchGame:
     def _ended(self) -> Outcome | None:
         """The outcome if the game is over, has too many moves, or is decided for good."""
         conditions, game = self.conditions, self.game
-        at_limit = game._native.move_count >= conditions.limit
+        at_limit = game.move_count >= conditions.limit
         if conditions.turns:
             return self._scored(game.score(), "limit") if at_limit else None
         if conditions.dead_stones != "agreement":
@@ -372,7 +372,7 @@ class MatchGame:
             winner=winner,
             result=result,
             reason=reason,
-            moves=self.game._native.move_count,
+            moves=self.game.move_count,
             opening=self._opening,
             seconds={name: round(seconds, 3) for name, seconds in zip(self.names, self._seconds, strict=True)},
             visits={

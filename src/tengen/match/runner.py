@@ -17,8 +17,9 @@ from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_
 from tengen.match.cluster import MatchWork, play_by_cluster, start_players
 from tengen.match.folder import MatchFolder
 from tengen.match.game import Outcome
+from tengen.match.length import games_that_count
 from tengen.match.players import open_player
-from tengen.match.settings import FindNetwork, MatchSettings, counted
+from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.sprt import SprtState, pair_scores
 from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
@@ -183,6 +184,7 @@ def _finish(settings: MatchSettings, files: MatchFolder) -> dict[str, Any]:
     if not played:
         return {}
     test = _test(settings, played)
-    figures = summarize(settings, counted(settings.pairings, settings.within, test, played), test)
+    counted = games_that_count(settings.pairings, settings.within, test, played)
+    figures = summarize(settings, counted, test)
     files.finish(figures)
     return figures

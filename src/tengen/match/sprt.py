@@ -49,7 +49,7 @@ class Sprt(BaseModel):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of the log likelihood ratio: at the first elo0 is accepted, at the second elo1 (Wald, 1945)."""
+        """The bounds of the log likelihood ratio: at the first elo0 is accepted, at the second elo1 (Wald, 1945)."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def judge(self, pairs: Iterable[float], open_after: int = 0) -> SprtState:
@@ -98,7 +98,7 @@ class SprtState:
         return f"SPRT of Elo {self.test.elo0:g} against {self.test.elo1:g} accepts {elo:g}: {now}"
 
     def figures(self) -> dict[str, Any]:
-        """For JSON."""
+        """The figures of the test, for JSON."""
         lower, upper = self.test.bounds
         return {
             **self.test.model_dump(),

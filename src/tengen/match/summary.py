@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tengen.match.game import Outcome
-from tengen.match.settings import MatchSettings, reach
+from tengen.match.length import interval_reach
+from tengen.match.settings import MatchSettings
 from tengen.match.sprt import SprtState
 from tengen.statistics import Tally
 
@@ -104,7 +105,7 @@ def score_line(whole: Tally) -> str:
 
 
 def pairing_line(a: str, b: str, whole: Tally) -> str:
-    """The same with the players, and how likely it is that the first one is the stronger."""
+    """The line of `score_line` with the players, and how likely it is that the first one is the stronger."""
     return f"{a} - {b}: {score_line(whole)}, stronger with probability {whole.superiority():.1%}"
 
 
@@ -151,7 +152,9 @@ def _counted(games: int) -> str:
 
 def _within(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
     """The pairings whose score is known within so many percentage points."""
-    reaches = [(pairing, reach(Tally(pairing["wins"], pairing["draws"], pairing["losses"]))) for pairing in pairings]
+    reaches = [
+        (pairing, interval_reach(Tally(pairing["wins"], pairing["draws"], pairing["losses"]))) for pairing in pairings
+    ]
     wide = [
         f"{pairing['a']} - {pairing['b']} within {100 * there:.1f} after {pairing['games']} games"
         for pairing, there in reaches
@@ -162,7 +165,7 @@ def _within(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
 
 
 def ranked(players: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """By the share of points, best first."""
+    """The players by their share of points, best first."""
     return sorted(players, key=lambda player: -player["score"])
 
 

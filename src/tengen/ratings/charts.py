@@ -172,7 +172,7 @@ def spread(axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[s
 
 
 def seconds_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """By player, a figure a game: of the moves that it chose, without those of the opening; none without such moves."""
+    """Seconds a move by player, a figure a game: of the moves that it chose, not of the opening; none without such."""
     return _by_player(
         (name, outcome.seconds.get(name, 0.0) / own)
         for outcome in outcomes
@@ -182,7 +182,7 @@ def seconds_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 
 
 def visits_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """By player, the mean of each game."""
+    """Visits a move by player, the mean of each game."""
     return _by_player((name, visits) for outcome in outcomes for name, visits in outcome.visits.items())
 
 

@@ -69,7 +69,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Of all players that games connect with the anchor, best first. The anchor has 0 by definition.
+    """The ratings of all players that games connect with the anchor, best first. The anchor has 0 by definition.
 
     `first_move` is what Black's first move is worth in Elo, with its interval, where that was asked for. `warnings` say
     what the games leave open.
@@ -217,7 +217,7 @@ class _Likelihood:
 
     @cached_property
     def _covariance(self) -> Floats:
-        """Of all ratings, at the best ones; the anchor's row and column are 0."""
+        """The covariance of all ratings, at the best ones; the anchor's row and column are 0."""
         covariance = np.zeros((self._n, self._n))
         covariance[1:, 1:] = np.linalg.inv(self.curvature(self.best)[1:, 1:])
         return covariance

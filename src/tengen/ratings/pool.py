@@ -15,8 +15,8 @@ from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.match import spec
 from tengen.match.folder import About, read_folder
 from tengen.match.game import Outcome
+from tengen.match.length import games_left, games_that_count
 from tengen.match.schedule import Schedule
-from tengen.match.settings import counted, left
 from tengen.match.sprt import Sprt, pair_scores
 from tengen.ratings.elo import Score
 from tengen.sgf import SgfInfo
@@ -84,7 +84,7 @@ class GameSet:
             return 0
         pairings = Schedule.model_validate(self.match.schedule).pairings(self.match.names)
         played = {outcome.index: outcome for outcome in self.outcomes}
-        return sum(1 for _ in left(pairings, self.match.games, self.match.more.get("within"), played))
+        return sum(1 for _ in games_left(pairings, self.match.games, self.match.more.get("within"), played))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Pool:
 
     @property
     def players(self) -> list[str]:
-        """By name."""
+        """The players' names, sorted."""
         return sorted({name for score in self.scores for name in (score.black, score.white)})
 
     @property
@@ -134,14 +134,14 @@ class Pool:
     @property
     def rules(self) -> dict[GameRules, float]:
         """Games under each of the rules, most frequent first."""
-        games: Counter[GameRules] = Counter()
+        games: defaultdict[GameRules, float] = defaultdict(float)
         for game_set in self.game_sets:
-            games[game_set.rules] += sum(score.games for score in game_set.scores)  # type: ignore[assignment]
-        return {rules: count for rules, count in games.most_common() if count}
+            games[game_set.rules] += sum(score.games for score in game_set.scores)
+        return {rules: count for rules, count in sorted(games.items(), key=lambda item: -item[1]) if count}
 
 
 def match_games(folder: Path) -> GameSet:
-    """The games of a match folder that count (see `counted`). Raises TengenError when it is none."""
+    """The games of a match folder that count (see `games_that_count`). Raises TengenError when it is none."""
     about, outcomes = read_folder(folder)
     outcomes = _counted(about, outcomes)
     conditions = about.conditions
@@ -164,7 +164,7 @@ def _counted(about: About, outcomes: list[Outcome]) -> list[Outcome]:
     if not within and not sprt:
         return outcomes
     test = Sprt.model_validate(sprt).judge(pair_scores(outcomes, about.names[0])) if sprt else None
-    return counted(pairings, within, test, {outcome.index: outcome for outcome in outcomes})
+    return games_that_count(pairings, within, test, {outcome.index: outcome for outcome in outcomes})
 
 
 def matches_in(folder: Path) -> list[GameSet]:

@@ -222,7 +222,7 @@ def _pairs(scores: list[Score], ratings: Ratings) -> tuple[PairResult, ...]:
 
 
 def _chance(score: Score, ratings: Ratings) -> float:
-    """Of Black, by the ratings; 0.5 where one of the players has none."""
+    """The chance of Black by the ratings; 0.5 where one of the players has none."""
     black, white = ratings.get(score.black), ratings.get(score.white)
     if black is None or white is None:
         return 0.5

@@ -60,7 +60,7 @@ class PolicyLearner:
 
     @property
     def learning_rate(self) -> float:
-        """Of the last update."""
+        """The learning rate of the last update."""
         return self.trainer.learning_rate
 
     def playing(self) -> nn.Module:

@@ -215,7 +215,9 @@ def reviewed_move(node: GameNode, game: Game, before: SearchResult, after: Searc
     color, point = node.move
     one, other = analysis_of(before), analysis_of(before if after is None else after)
     sign = 1 if color == 0 else -1
-    known = one.score_lead is not None and other.score_lead is not None
+    loss = None
+    if one.score_lead is not None and other.score_lead is not None:
+        loss = sign * (one.score_lead - other.score_lead)
     own = before.to_play == color
     places = {candidate.point: place for place, candidate in enumerate(before.candidates, 1) if candidate.visits}
     images = {_native.transform(point, game.size, symmetry) for symmetry in (0, *root_symmetries(game, ()))}
@@ -226,7 +228,7 @@ def reviewed_move(node: GameNode, game: Game, before: SearchResult, after: Searc
         color=color,
         point=point,
         phase=PHASES[sum(number > end * node.tree.size**2 for end in _PHASE_ENDS)],
-        loss=sign * (one.score_lead - other.score_lead) if known else None,  # type: ignore[operator]
+        loss=loss,
         winrate_loss=sign * (one.winrate - other.winrate),
         rank=min((places[image] for image in images if image in places), default=None) if own else None,
         best=before.candidates[0] if own and places else None,

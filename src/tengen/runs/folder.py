@@ -173,7 +173,7 @@ def _text(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON holds it: keys are text, tuples are lists."""
+    """A value as JSON holds it: keys are text, tuples are lists."""
     return json.loads(json.dumps(value))
 
 

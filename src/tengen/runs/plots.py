@@ -26,6 +26,8 @@ Draw = Callable[[Axes], None]
 Plot = tuple[str, str, Draw]
 
 _LEFT = 0.13  # share of a plot's width beside its axes
+_FILE_SIZE = 6.4, 4.0  # of a plot in a file of its own, in inches
+_SMOOTHING = 0.9  # share of the mean so far in an exponential moving average
 
 _THEMED = {INK: "var(--ink)", FAINT: "var(--faint)"} | {color: f"var(--plot{i})" for i, color in enumerate(PALETTE)}
 _COLORED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.labelcolor")
@@ -69,9 +71,9 @@ def plot(
     return Markup(text[text.index("<svg") :])
 
 
-def save_plot(path: Path, title: str, below: str, draw: Draw, size: tuple[float, float] = (6.4, 4.0)) -> Path:
+def save_plot(path: Path, title: str, below: str, draw: Draw) -> Path:
     """Write an SVG of `plot` that stands alone, on paper of its own and in fixed colors; return `path`."""
-    text = str(plot(title, below, draw, size=size))
+    text = str(plot(title, below, draw, size=_FILE_SIZE))
     for color, variable in _THEMED.items():
         text = text.replace(variable, color)
     start = text.index(">") + 1
@@ -121,10 +123,11 @@ def _draw(axes: Axes, title: str, below: str, draw: Draw) -> None:
         axes.legend(frameon=False)
 
 
-def smooth(values: Sequence[float], keep: float = 0.9) -> list[float]:
+def smooth(values: Sequence[float]) -> list[float]:
     """An exponential moving average, corrected for the bias of its start."""
     result, total, weight = [], 0.0, 0.0
     for value in values:
-        total, weight = keep * total + (1 - keep) * value, keep * weight + (1 - keep)
+        total = _SMOOTHING * total + (1 - _SMOOTHING) * value
+        weight = _SMOOTHING * weight + (1 - _SMOOTHING)
         result.append(total / weight)
     return result

@@ -39,7 +39,7 @@ class CycleConditions:
 
     @classmethod
     def of(cls, config: SelfPlayConfig, recent: list[GameRecord], cycle: int) -> CycleConditions:
-        """From the games of the last RECENT cycles before `cycle`."""
+        """The conditions that follow from the games of the last RECENT cycles before `cycle`."""
         now, sizes = config.at(cycle), config.game.sizes
         komi = {size: fair_komi((game for game in recent if game.size == size), now.game.komi) for size in sizes}
         resign = config.resign
@@ -118,10 +118,8 @@ def resign_threshold(games: Iterable[GameRecord], config: ResignConfig) -> float
     return float(min(config.max_threshold, np.quantile(found, config.false_positives, method="lower")))
 
 
-def high_surprise_starts(
-    games: Iterable[GameRecord], config: GameConfig, kept: int = MAX_STARTS
-) -> list[StartPosition]:
-    """The `kept` positions of highest policy surprise, at most one of a game, the highest first.
+def high_surprise_starts(games: Iterable[GameRecord], config: GameConfig) -> list[StartPosition]:
+    """The MAX_STARTS positions of highest policy surprise, at most one of a game, the highest first.
 
     Games of another stage of the run may have a position that does not occur in games of `config`, or in which they
     have ended: it is left out.
@@ -134,7 +132,7 @@ def high_surprise_starts(
         moves = tuple(int(move) for move in game.moves[:ply])
         found.append((-float(game.surprises[ply]), number, StartPosition(game.size, moves)))
     ordered = (start for _, _, start in sorted(found, key=lambda item: item[:2]))
-    return list(islice((start for start in ordered if _occurs(start, config)), kept))
+    return list(islice((start for start in ordered if _occurs(start, config)), MAX_STARTS))
 
 
 def _occurs(start: StartPosition, config: GameConfig) -> bool:

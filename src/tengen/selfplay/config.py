@@ -75,7 +75,7 @@ class GameConfig(Strict):
 
     @property
     def edge(self) -> int:
-        """Of the tensors: the largest board."""
+        """The edge of the tensors: that of the largest board."""
         return max(self.sizes)
 
     @property

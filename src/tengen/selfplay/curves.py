@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from tengen.runs.plots import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
 from tengen.selfplay.events import Event, at, games, playing_seconds, series, timed_games, window_ages
-from tengen.selfplay.progress import PARTS
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
+from tengen.selfplay.run_clock import PARTS
 from tengen.statistics import Tally, wilson
 
 _NEWEST = 5  # cycles that the calibration joins

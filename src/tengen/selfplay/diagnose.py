@@ -89,7 +89,7 @@ def _one_sided(event: Event) -> bool:
 
 
 def _correlation(event: Event) -> float:
-    """Of root values and results; 0 for values that are all the same, 1 where nothing is known."""
+    """The correlation of root values and results; 0 for values that are all the same, 1 where nothing is known."""
     constant = number(event, 1.0, "statistics", "values", "deviation") < _CONSTANT
     return 0.0 if constant else number(event, 1.0, "statistics", "values", "correlation")
 

@@ -8,9 +8,12 @@ from pathlib import Path
 from tengen.cluster import Cluster
 from tengen.data.split import derive
 from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
+from tengen.match.moves import DeadStones
+from tengen.match.player import Player
 from tengen.match.players import evaluator_player
 from tengen.match.runner import InBatch, InCluster
 from tengen.match.settings import MatchSettings
+from tengen.match.spec import PlayerSpec
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
@@ -76,16 +79,17 @@ def gate(
             seed=derive(config.seed, _GATE, cycle) % 2**62,
         ),
     )
+
+    def open_network(
+        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        evaluator = checked(load_temporary(files[spec.name], config.device), check)
+        return evaluator_player(spec, evaluator, games, threads or 1, dead_stones)
+
     execution = (
         InCluster(cluster, at_once=GAMES_AT_ONCE, find_network=files.__getitem__, check=check)
         if cluster
-        else InBatch(
-            open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": evaluator_player(
-                spec, checked(load_temporary(files[spec.name], config.device), check), games, threads or 1, dead_stones
-            ),
-            find_network=files.__getitem__,
-            check=check,
-        )
+        else InBatch(open_player=open_network, find_network=files.__getitem__, check=check)
     )
     outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", execution)
     found = tally(outcomes, f"candidate {cycle}")

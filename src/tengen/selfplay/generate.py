@@ -127,7 +127,7 @@ class Generator:
 
     @property
     def bytes(self) -> int:
-        """Of all games in flight, about; waits until the pools are between two calls."""
+        """Bytes of all games in flight, about; waits until the pools are between two calls."""
         return sum(worker.bytes for worker in self._workers)
 
     def play(self, plans: Iterable[GamePlan], stop: threading.Event | None = None) -> Iterator[Finished]:

@@ -273,11 +273,9 @@ class SelfPlayRun:
         playing = self.folder.network(cycle - 1)
         komi, check = conditions.fair_komi, self.stop.check
         result = gate(self.folder.path, self.config, cycle, candidate, playing, komi, self.cluster, check)
-        if result.passed:
-            candidate.replace(network)
-        else:
-            shutil.copyfile(self.folder.network(cycle - 1), candidate)
-            candidate.replace(network)
+        if not result.passed:
+            shutil.copyfile(playing, candidate)
+        candidate.replace(network)
         return {"gate": result.event()}
 
     def _hours(self, timings: Timings) -> float:

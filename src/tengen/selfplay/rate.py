@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -127,7 +127,7 @@ def rate(
         return done
     match = match_of(config, komi, threads)
     if number == config.cycles:
-        match = RatingMatch(match.conditions, match.players, match.games, None, match.threads)
+        match = replace(match, program_games=None)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.players)
     load = load or partial(load_temporary, device=config.device)

@@ -256,7 +256,7 @@ def saturated_opponents(event: RatingEvent) -> str | None:
 
 
 def _scores(events: Sequence[RatingEvent], own: bool) -> list[Score]:
-    """Of the games against networks of the run, or against players outside it."""
+    """The scores of the games against networks of the run, or against players outside it."""
     pairings = [pairing for event in events for pairing in event.pairings if pairing.own == own]
     return [score for pairing in pairings for score in pairing.scores()]
 

@@ -18,8 +18,8 @@ from tengen.runs.report import Board, Tile, read_recipe, write_page
 from tengen.selfplay import curves
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.events import Event, at, games, number, played_here, playing_seconds, timed_games
-from tengen.selfplay.progress import RunClock
 from tengen.selfplay.rating_book import RatingBook
+from tengen.selfplay.run_clock import RunClock
 
 REFRESH = 30
 """Seconds after which the page of a running run reloads itself."""

@@ -556,7 +556,7 @@ class GameTree:
         while pending:
             node, game, turn, last = pending.pop()
             if node.parent is not None:
-                game, moves = game if last else game.copy(), game._native.move_count
+                game, moves = game if last else game.copy(), game.move_count
                 try:
                     game, turn = _advance(game, turn, node)
                 except IllegalMove as error:
@@ -598,12 +598,12 @@ def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
     stones = node.setup
     if node.to_play is not None and node.move is None:
         turn = node.to_play
-    if stones or (turn != game.to_play and not game._native.move_count):
+    if stones or (turn != game.to_play and not game.move_count):
         board = game.board.ravel()
         for point, color in stones.items():
             board[point] = color
         black, white = (np.flatnonzero(board == color).tolist() for color in (BLACK, WHITE))
-        if game._native.move_count:
+        if game.move_count:
             game = game.restarted(black, white, turn)
         else:  # these stones may be the handicap
             game = Game(game.size, game.rules, game.komi).setup(black, white, turn)

@@ -405,7 +405,7 @@ def _test(path: Path) -> str:
 
 def _words(folder: StudyFolder, step: str) -> str:
     command = folder.command(step)
-    return shlex.join(command if command[0] == "python" else ["tengen", *command]).replace("|", "\\|")
+    return shlex.join(command if command[0] == "python" else ["tengen", *command])
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from tengen.data.batch import Batch, BatchSource, Rows, prefetch
+from tengen.data.encoder import Target
 from tengen.data.record import WHITE_BIT, symmetry_table
-from tengen.data.sampler import Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.plugins import Registry

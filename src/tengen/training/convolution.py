@@ -78,7 +78,7 @@ def _filled(kernel: int, rows: int, columns: int) -> float:
 
 
 class _Convolution(torch.autograd.Function):
-    """Of images in float32 or bf16, which is also the precision of the products."""
+    """The convolution of images in float32 or bf16, which is also the precision of the products."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -167,7 +167,7 @@ class PartWeights:
             yield
 
     def of_part(self, weight: Tensor) -> Tensor:
-        """By what to divide a sum whose own weight is `weight`."""
+        """The number to divide a sum of weight `weight` by."""
         if self.shares is None:
             self._seen.append(weight.float())
             return weight

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.data.batch import Batch, Rows
+from tengen.data.encoder import Target
 from tengen.data.label_sampler import LabelSampler
-from tengen.data.sampler import Sampler, Target
+from tengen.data.sampler import Sampler
 from tengen.disk import write_whole
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import Evaluator
@@ -21,6 +22,8 @@ from tengen.statistics import Z95, design_effect, wilson
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_PHASE = 50  # moves of a phase of the game
+_BANDS = 10  # of the predicted winning chance, for the calibration
 OF_GAMES: Mapping[str, Target] = {"game": lambda _store, rows, _edge: rows.game}
 """The further targets of a sampler of labels for `agreement`."""
 
@@ -39,7 +42,7 @@ class Estimate:
 
     @staticmethod
     def share(hits: Numbers, games: Integers | None = None) -> "Estimate":
-        """Of values in 0..1: the Wilson interval, which holds near 0 and 1 and with few positions.
+        """The estimate of a share (values 0..1): the Wilson interval, which holds near 0 and 1 and with few positions.
 
         It is that of the effective number of positions: theirs by the design effect of the games.
         """
@@ -53,7 +56,7 @@ class Estimate:
 
     @staticmethod
     def average(values: Numbers, games: Integers | None = None) -> "Estimate":
-        """Of any values: the normal interval, by the variance between games."""
+        """The estimate of a mean of any values: the normal interval, by the variance between games."""
         count = len(values)
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
@@ -129,18 +132,18 @@ class PredictionResults:
         """Where both the value and the outcome are known, [N]."""
         return ~np.isnan(self.value) & ~np.isnan(self.outcome)
 
-    def by_phase(self, width: int = 50) -> dict[str, "PredictionResults"]:
+    def by_phase(self) -> dict[str, "PredictionResults"]:
         """The positions after 0 to 49 moves, after 50 to 99, and so on."""
-        number = (self.ply // width).astype(int)
+        number = (self.ply // _PHASE).astype(int)
         return {
-            f"{phase * width}-{phase * width + width - 1}": self.rows(number == phase) for phase in np.unique(number)
+            f"{phase * _PHASE}-{phase * _PHASE + _PHASE - 1}": self.rows(number == phase) for phase in np.unique(number)
         }
 
-    def calibration(self, bins: int = 10) -> list[tuple[float, Estimate]]:
+    def calibration(self) -> list[tuple[float, Estimate]]:
         """For each band of predicted winning chance that occurs: (mean prediction, share of games won, a draw half)."""
         known = self.judged
         chance, won, game = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2, self.game[known]
-        band = np.minimum((chance * bins).astype(int), bins - 1)
+        band = np.minimum((chance * _BANDS).astype(int), _BANDS - 1)
         inside = (band == b for b in np.unique(band))
         return [(float(chance[there].mean()), Estimate.share(won[there], game[there])) for there in inside]
 

@@ -13,6 +13,7 @@ from tengen.plugins import Registry
 from tengen.training.config import OptimizerConfig
 
 _QUINTIC = (3.4445, -4.7750, 2.0315)
+_ITERATIONS = 5  # of Newton-Schulz
 
 
 def split_parameters(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
@@ -101,7 +102,7 @@ class Muon(Optimizer):
         torch._foreach_addcdiv_(parameters, means, spreads, lengths)
 
 
-def orthogonalize(matrices: Tensor, iterations: int = 5) -> Tensor:
+def orthogonalize(matrices: Tensor) -> Tensor:
     """Matrices [..., rows, columns] with the same singular vectors, singular values near 1 (Newton-Schulz iteration).
 
     The coefficients are Jordan's: fastest growth of small singular values, at the price of an end between 0.7 and 1.2.
@@ -110,7 +111,7 @@ def orthogonalize(matrices: Tensor, iterations: int = 5) -> Tensor:
     tall = matrices.shape[-2] > matrices.shape[-1]
     wide = (matrices.mT if tall else matrices).float()
     x = (wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)).reshape(-1, *wide.shape[-2:])
-    for _ in range(iterations):
+    for _ in range(_ITERATIONS):
         gram = torch.bmm(x, x.mT)
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     result: Tensor = x.view(wide.shape)

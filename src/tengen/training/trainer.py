@@ -145,7 +145,7 @@ class Trainer(Generic[BatchT]):
 
     @property
     def learning_rate(self) -> float:
-        """Of the last step, for the first group of parameters."""
+        """The learning rate of the last step, of the first group of parameters."""
         return float(self.optimizer.param_groups[0]["lr"])
 
     @property
