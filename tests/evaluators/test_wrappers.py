@@ -51,8 +51,8 @@ def test_random_shows_every_symmetry() -> None:
     corners = inputs.planes[:, 0][:, [0, 0, -1, -1], [0, -1, 0, -1]]
     seen = SymmetricEvaluator(Echo(), "random").infer(inputs).value  # the corner that came to lie at the top-left
     assert 0.05 < (seen != corners[:, 0]).mean() < 0.6
-    other = SymmetricEvaluator(Echo(), "random", seed=1).infer(inputs).value
-    assert (seen != other).any()
+    for seed in range(1, 33):
+        assert (seen != SymmetricEvaluator(Echo(), "random", seed).infer(inputs).value).mean() > 0.2
 
 
 def test_average_is_symmetric() -> None:

@@ -21,7 +21,8 @@ from tengen import _native
 from tengen.coords import MAX_SIZE
 
 STUB = Path(_native.__file__).with_name("_native.pyi")
-CLEAR = {"TypeError", "ValueError", "IndexError", "MemoryError", "RuntimeError"}
+# UnicodeDecodeError: the message about a file whose name is not UTF-8.
+CLEAR = {"TypeError", "ValueError", "IndexError", "MemoryError", "RuntimeError", "UnicodeDecodeError"}
 NAMES = [*_native.rule_names(), *_native.plane_set_names(), *_native.playout_policies(), "puct", "uct", "rave"]
 NAMES += [*_native.pass_policies(), *_native.dead_stone_rules()]
 # Where more means more work and any number is right, only small ones are tried.
