@@ -19,8 +19,10 @@ RULE_NAMES: tuple[str, ...] = tuple(_native.rule_names())
 RULE_ALIASES: tuple[str, ...] = tuple(_native.rule_aliases())
 """Further names of these rule sets, such as `bga` and `french` for `aga`."""
 
+KATAGO_BONUSES: dict[HandicapBonus, str] = {"none": "0", "n": "N", "n-1": "N-1"}
+"""KataGo's words for White's handicap bonus."""
+
 _BY_SCORING = cast(TaxRule, "")
-_BONUSES = {"none": "0", "n": "N", "n-1": "N-1"}
 _KATAGO_PARTS = {
     "friendlyPassOk": "friendly_pass_ok",
     "hasButton": "button",
@@ -97,7 +99,7 @@ class Rules:
                 raise RecipeError(f"field {key} of rules is {'true or false' if is_flag else 'a text'}, not {value!r}")
             word = str(value).lower()
             if part == "bonus":
-                word = {text.lower(): name for name, text in _BONUSES.items()}.get(word, word)
+                word = {text.lower(): name for name, text in KATAGO_BONUSES.items()}.get(word, word)
             parts.append(f"{part}={word}")
         return cls.parse(",".join(parts)) if parts else cls()
 
@@ -107,14 +109,16 @@ class Rules:
         fields: dict[str, str | bool] = {}
         for key, part in _KATAGO_PARTS.items():
             value = getattr(self, part)
-            fields[key] = _BONUSES[value] if part == "bonus" else value.upper() if isinstance(value, str) else value
+            if part == "bonus":
+                value = KATAGO_BONUSES[value]
+            fields[key] = value.upper() if isinstance(value, str) else value
         return fields
 
     @property
     def compact(self) -> str:
         """The rules in KataGo's compact form, without komi, as KataGo writes it into records; `parse` reads it."""
         text = f"ko{self.ko.upper()}score{self.scoring.upper()}tax{self.tax.upper()}sui{self.suicide:d}"
-        bonus = "" if self.bonus == "none" else f"whb{_BONUSES[self.bonus]}"
+        bonus = "" if self.bonus == "none" else f"whb{KATAGO_BONUSES[self.bonus]}"
         return f"{text}{'button1' * self.button}{bonus}{'fpok1' * self.friendly_pass_ok}"
 
     @property

@@ -356,6 +356,18 @@ def test_profiles_that_cannot_be_used(human: HumanNetwork) -> None:
         assert error["field"] == "overrideSettings" and "-human-model" in error["error"]
 
 
+def test_a_profile_without_its_network_is_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    config = tmp_path / "analysis.cfg"
+    config.write_text("maxVisits = 5\nhumanSLProfile = rank_5k\n")
+    warning = "without effect: humanSLProfile needs a human-style network: -human-model FILE"
+    for options in (AnalysisOptions(configs=(config,)), AnalysisOptions(overrides=("humanSLProfile=rank_5k",))):
+        caplog.clear()
+        _settings(replace(options, human_net="human.bin.gz"))
+        assert not caplog.messages
+        _settings(options)
+        assert caplog.messages == [warning]
+
+
 SCALARS = plane_set("katago-v7").scalars
 
 

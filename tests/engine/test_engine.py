@@ -118,11 +118,11 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return seconds
 
 
-def slow(now: list[float]) -> ScriptedEvaluator:
-    """Every batch takes 0.02 seconds."""
+def slow(now: list[float], position: float = 0.0) -> ScriptedEvaluator:
+    """Every batch takes 0.02 seconds, or `position` seconds for each position."""
 
     def evaluate(planes: Floats) -> Floats:
-        now[0] += 0.02
+        now[0] += position * len(planes) or 0.02
         return np.zeros(len(planes), np.float32)
 
     return ScriptedEvaluator(value=evaluate)
@@ -145,6 +145,18 @@ def test_a_byoyomi_period_is_used_and_not_overstepped(now: list[float]) -> None:
     engine.think(Limits(clock=clock, early_stop=False))
     spent = now[0] - 1000
     assert spent > 0.3 and not clock.spend(spent).flagged
+
+
+@pytest.mark.parametrize("position", [0.13, 0.3, 0.47, 0.85])
+@pytest.mark.parametrize("kept", [0, 40])
+def test_a_batch_is_no_larger_than_a_byoyomi_period_allows(now: list[float], position: float, kept: int) -> None:
+    """After the root alone, or in a tree that was kept, 8 positions went out whatever they cost."""
+    engine = engine_on(Game(9), slow(now, position))
+    if kept:
+        engine.think(Limits(visits=kept))
+    before = now[0]
+    result = engine.think(Limits(clock=TimeControl.byoyomi(0, 2.0, 5).start(), early_stop=False))
+    assert 0.8 < now[0] - before <= 1.75 and result.evaluations > 1
 
 
 def test_a_search_ends_early_once_the_best_move_cannot_be_overtaken() -> None:
@@ -287,6 +299,10 @@ def test_until_is_asked_after_each_batch() -> None:
     assert len(asked) == 3 and result.visits <= 17
 
 
+def ponders() -> bool:
+    return "ponder" in {thread.name for thread in threading.enumerate()}
+
+
 def test_pondering_grows_the_tree_until_the_game_goes_on() -> None:
     game = Game(9)
     engine = engine_on(game)
@@ -297,19 +313,16 @@ def test_pondering_grows_the_tree_until_the_game_goes_on() -> None:
         time.sleep(0.01)
     game.play(seen[-1].candidates[0].point)
     engine.set_position(game)
-    reports = len(seen)
-    assert engine.think(Limits(playouts=1)).visits > 2
-    time.sleep(0.1)
-    assert len(seen) == reports >= 3  # nothing is reported once the game has gone on
+    assert not ponders(), "the search ends before the game goes on"
+    assert len(seen) >= 3 and engine.think(Limits(playouts=1)).visits > 2
 
 
 def test_close_ends_pondering() -> None:
     engine = engine_on(Game(9), ScriptedEvaluator())
     engine.ponder()
+    assert ponders()
     engine.close()
-    calls = engine.evaluator.calls  # type: ignore[attr-defined]
-    time.sleep(0.05)
-    assert engine.evaluator.calls == calls  # type: ignore[attr-defined]
+    assert not ponders()
 
 
 def test_thinking_needs_a_position() -> None:
@@ -470,6 +483,23 @@ def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: 
     result = engine.think(Limits(visits=100))
     assert result.candidates[0].point != PASS and (result.move == PASS) is passes
     assert engine.think(Limits(playouts=10)).visits >= 110, "the tree outlives the question"
+
+
+@pytest.mark.parametrize(("position", "passes"), [(0.05, False), (0.85, True)])
+def test_the_search_of_a_pass_costs_no_byoyomi_period(now: list[float], position: float, passes: bool) -> None:
+    """One evaluation more would end after the period: the pass that the count advises is played without it."""
+
+    def value(planes: Floats) -> Floats:
+        now[0] += position * len(planes)
+        names = plane_set("tengen").planes
+        own, theirs = (planes[:, names.index(f"{who}_stones")].reshape(-1, 81) for who in ("own", "opponent"))
+        return np.float32(0.9) * np.where(own[:, 3] > 0, 1, -1) * np.where(own[:, 24] + theirs[:, 24] > 0, 1, -1)
+
+    engine = engine_on(Game.from_diagram(SETTLED, to_play=WHITE), ScriptedEvaluator({24: 100}, value))
+    before = now[0]
+    result = engine.think(Limits(clock=TimeControl.byoyomi(0, 2.0, 5).start()))
+    assert result.candidates[0].point == 24 and (result.move == PASS) is passes
+    assert now[0] - before <= 2.0
 
 
 def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:

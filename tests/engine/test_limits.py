@@ -29,7 +29,24 @@ def test_a_batch_that_would_end_too_late_is_not_begun() -> None:
 
 
 def test_the_first_batch_always_runs() -> None:
-    assert Limits(seconds=0).budget(19, 0).left(0, 0, elapsed=0.1, step=0) > 0
+    budget = Limits(seconds=0).budget(19, 0)
+    assert budget.left(0, 0, elapsed=0.1, step=None) > 0
+    assert budget.left(50, 0, elapsed=0.1, step=None) > 0
+    assert budget.left(0, 0, elapsed=0.1, step=0.1) > 0, "a root without visits waits for further evaluations"
+
+
+def test_time_ends_a_search_whose_root_gets_no_further_visits() -> None:
+    """As one that has as many as a root can have."""
+    assert Limits(seconds=1.0).budget(9, 0).left(2**31, 0, elapsed=1.0, step=0.1) == 0
+
+
+def test_a_batch_has_the_positions_that_fit_the_time() -> None:
+    budget = Limits(seconds=1.0).budget(9, 0)
+    assert budget.fitting(elapsed=0.25, step=0.25, rows=1) == 3
+    assert budget.fitting(elapsed=0.5, step=0.25, rows=4) == 8
+    assert budget.fitting(elapsed=0.9, step=0.25, rows=1) == 1
+    assert budget.fitting(elapsed=0.5, step=0.0, rows=4) == math.inf, "a clock may be too coarse"
+    assert Limits(visits=9).budget(9, 0).fitting(elapsed=0.5, step=0.25, rows=1) == math.inf
 
 
 def test_the_shorter_of_seconds_and_clock_counts() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen import _native
-from tengen.engine.positions import from_stones, resumed, root_symmetries, without_history
+from tengen.engine.positions import resumed, root_symmetries, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.game import BLACK, Game
 
@@ -22,14 +22,14 @@ def played(rules: str, moves: str) -> Game:
 def test_the_bonus_for_a_handicap_is_what_it_was(rules: str) -> None:
     given = Game(9, rules, 0.5)
     given.place_handicap(3)
-    assert from_stones(given, BLACK).score() == given.score()
+    assert given.restarted_here(BLACK).score() == given.score()
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
 def test_prisoners_count_for_what_they_did(rules: str) -> None:
     game = played(rules, "A2 A1 B1 J9 H9 J8 J7 J6 H8")
     assert game.captures == (3, 0)
-    assert from_stones(game, game.to_play).score() == game.score()
+    assert game.restarted_here(game.to_play).score() == game.score()
 
 
 def test_a_position_without_history_keeps_what_the_history_forbids() -> None:
@@ -56,7 +56,7 @@ def test_a_position_without_moves_counts_black_s_next_move_among_the_handicap() 
 @pytest.mark.parametrize("rules", ["chinese", "aga"])
 def test_stones_of_one_color_alone_are_no_handicap_when_there_was_none(rules: str) -> None:
     game = played(rules, "A2 pass B1 pass")
-    twin = from_stones(game, BLACK)
+    twin = game.restarted_here(BLACK)
     assert twin.score() == game.score()
     assert twin.play("E5").score() == game.play("E5").score()
 

@@ -89,6 +89,7 @@ class FakeEngine:
         until: Callable[[], bool] | None = None,
         every: float = 0.25,
         cleanup: bool = False,
+        decide: bool = True,
     ) -> SearchResult:
         self.asked.append((limits, every, cleanup))
         self.time += self.seconds

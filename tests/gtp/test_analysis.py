@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of, talk
+from scripted import ScriptedEvaluator
 
 from tengen import _native
 from tengen.engine import Engine
@@ -228,6 +229,18 @@ def test_a_move_is_played_at_the_end_of_its_analysis() -> None:
     session.lines = type(session.lines)()
     assert talk(session, "kata-genmove_analyze w").endswith("\nplay resign\n\n")
     assert len(session.game.moves) == 1
+
+
+@pytest.mark.parametrize(("command", "counts"), [("kata-analyze b 1", False), ("kata-search_analyze b 1", True)])
+def test_a_position_that_was_analysed_is_no_move_that_counts_for_resignation(command: str, counts: bool) -> None:
+    session = session_of(limits=Limits(visits=1))
+    session.engine = Engine(ScriptedEvaluator(value=-0.99))
+    for number in range(28):
+        if number % 2 == 0:
+            talk(session, command)
+            session.lines = type(session.lines)()
+        session.game.play(2 * number)
+    assert (ask(session, "genmove b") == "resign") is counts
 
 
 class Unseen(FakeEngine):

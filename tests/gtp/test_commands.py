@@ -9,12 +9,13 @@ import pytest
 from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
 
 from tengen.coords import MAX_SIZE
+from tengen.data.planes import plane_set
 from tengen.engine import Engine
 from tengen.engine.clock import TimeControl
 from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
-from tengen.evaluators import BySizeEvaluator, UniformEvaluator
+from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import BLACK, Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.session import GtpSession
@@ -365,6 +366,33 @@ def test_raw_outputs_have_katagos_form() -> None:
     assert float(one["whiteWin"][0]) == 0.5 and one["shorttermWinlossError"] == ["-1.000"]
     blocks = ask(session, "kata-raw-nn w all").split("symmetry ")[1:]
     assert [block.split()[0] for block in blocks] == list("01234567")
+
+
+def test_raw_outputs_are_those_of_the_settings() -> None:
+    """The advantage and the share of the optimistic policy, of networks that read them."""
+
+    seen: list[tuple[float, float, float]] = []
+
+    class Network(UniformEvaluator):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            names = plane_set(self.plane_set).scalars
+            told = batch.scalars[0, [names.index("playout_advantage"), names.index("playout_advantage_size")]]
+            assert batch.optimism is not None
+            seen.append((*map(float, told), round(float(batch.optimism[0]), 3)))
+            return super().infer(batch)
+
+    session = session_of(FakeEngine(evaluator=Network("katago-v7")))
+    for line in (
+        "kata-raw-nn 0 0.2",
+        "kata-set-param playoutDoublingAdvantage 2",
+        "kata-set-param rootPolicyOptimism 0.4",
+        "kata-raw-nn 0",
+        "kata-set-param playoutDoublingAdvantagePla WHITE",
+        "kata-raw-nn b 0 0.7",
+        "kata-raw-nn w 0",
+    ):
+        assert not ask(session, line).startswith("?"), line
+    assert seen == [(0.0, 0.0, 0.2), (1.0, 1.0, 0.4), (1.0, -1.0, 0.7), (1.0, 1.0, 0.4)]
 
 
 def test_playouts_have_no_raw_outputs() -> None:

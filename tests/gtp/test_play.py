@@ -249,6 +249,26 @@ def test_visits_bound_a_move_where_nothing_else_does() -> None:
     assert [(limits.visits, limits.seconds) for limits, _, _ in engine.asked if limits] == [(400, None), (None, 2)]
 
 
+@pytest.mark.parametrize(
+    ("limits", "command", "early"),
+    [
+        (Limits(seconds=2), "name", False),
+        (Limits(seconds=2, visits=50), "name", False),
+        (Limits(), "kata-set-param maxTime 2", False),
+        (Limits(seconds=2), "time_settings 300 0 0", True),
+        (Limits(), "time_settings 300 0 0", True),
+        (Limits(visits=50), "name", True),
+    ],
+)
+def test_seconds_are_used_in_full_unless_a_clock_keeps_what_is_left(limits: Limits, command: str, early: bool) -> None:
+    engine = FakeEngine()
+    session = session_of(engine, limits=limits)
+    ask(session, command)
+    ask(session, "genmove b")
+    (asked,) = [limits for limits, _, _ in engine.asked if limits]
+    assert asked.budget(9, 0).early_stop is early
+
+
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
 def test_dead_stones_are_captured_under_rules_without_dead_stones(rules: str) -> None:
     """The white stone on D3 cannot escape; while it stands its side wins by Tromp and Taylor's count."""

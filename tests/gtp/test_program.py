@@ -119,6 +119,7 @@ NN eval=0.550535
 """.splitlines()
 
 KATAGO = ["CHAT:Visits 5733 Winrate 39.62% ScoreLead -0.9 ScoreStdev 17.4 PV D16 Q4 Q16 D4 C3 C4 D3 E4 F2 R17"]
+KATAGO_1_13 = ["MALKOVICH:Visits 40 Winrate 45.70% ScoreLead -0.4 ScoreStdev 13.4 PV E5 G5 F3 F7 E7"]
 
 
 def test_engine_info_from_lines_of_leela_zero() -> None:
@@ -129,6 +130,7 @@ def test_engine_info_from_lines_of_leela_zero() -> None:
 
 def test_engine_info_from_a_line_of_katago() -> None:
     assert read_engine_info(KATAGO, "D16") == EngineInfo(0.3962, -0.9, 5733)
+    assert read_engine_info(KATAGO_1_13, "E5") == EngineInfo(0.457, -0.4, 40)
 
 
 def test_engine_info_is_empty_for_other_lines() -> None:

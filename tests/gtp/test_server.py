@@ -16,7 +16,7 @@ import onnx
 import pytest
 
 from tengen.engine.params import SearchParams
-from tengen.errors import RecipeError
+from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
@@ -273,10 +273,13 @@ def test_settings_that_contradict_the_network_s_advice_are_refused_at_the_start(
         (Settings(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),
         (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),
         (Settings(net="none", params=("c_puct=x",)), "c_puct"),
+        (Settings(net="none", params=("maxVisits",)), "--set maxVisits: write NAME=VALUE"),
+        (Settings(net="none", params=("mean_loss",)), "--set mean_loss: write NAME=VALUE"),
+        (Settings(net="none", playouts="linear:nosuch"), "nosuch cannot be read: No such file or directory"),
     ],
 )
 def test_a_command_line_that_cannot_work_is_refused(settings: Settings, reason: str) -> None:
-    with pytest.raises(RecipeError, match=reason):
+    with pytest.raises((RecipeError, NetworkError), match=reason):
         run(settings)
 
 

@@ -281,16 +281,32 @@ def test_rules_that_forbid_a_recorded_move_are_replaced(tmp_path: Path) -> None:
     assert ask(session, f"loadsgf {path}") == ""
     assert terms(session) == ("japanese", 5.5) and len(session.game.moves) == 6
     path.write_text(f"(;SZ[9]RU[AGA]{stones}PL[B]{moves})")
-    assert "superko" in ask(session, f"loadsgf {path}"), "rules that the record names are the record's"
+    assert ask(session, f"loadsgf {path}") == "" and len(session.game.moves) == 6
+    assert terms(session) == ("aga", 5.5), "rules that the record names are the record's"
 
 
-def test_a_suicide_is_loaded_by_rules_of_the_session_that_allow_it(tmp_path: Path) -> None:
+def test_a_game_with_a_ko_taken_back_at_once_is_loaded_as_it_was_played(tmp_path: Path) -> None:
+    session, path = session_of(), tmp_path / "game.sgf"
+    for move in ("b D4", "w E4", "b E5", "w F5", "b E3", "w F3", "b A1", "w G4", "b F4", "w E4"):
+        assert ask(session, f"play {move}") == ""
+    assert ask(session, f"printsgf {path}") == ""
+    other = session_of()
+    assert ask(other, f"loadsgf {path}") == "" and other.game.moves == session.game.moves
+    assert (other.game.board == session.game.board).all() and terms(other) == terms(session)
+    found = Path(__file__).parents[1] / "data" / "fox-illegal-ko.sgf"
+    assert ask(other, f"loadsgf {found}") == "" and len(other.game.moves) > 282
+
+
+@pytest.mark.parametrize("rules", ["new-zealand", "chinese-ogs"])
+def test_a_suicide_of_several_stones_is_loaded(tmp_path: Path, rules: str) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;SZ[9]AB[aa]AW[ca][ab][bb];B[ba])")
     session = session_of()
-    assert ask(session, f"loadsgf {path}").startswith(f"? cannot load file {path}: ")
-    ask(session, "kata-set-rules new-zealand")
+    ask(session, f"kata-set-rules {rules}")
     assert ask(session, f"loadsgf {path}") == "" and session.game.captures == (0, 2)
+    assert session.game.rules.text == rules
+    path.write_text("(;SZ[9]AW[ab][ba];B[aa])")
+    assert ask(session, f"loadsgf {path}").endswith("move 1, Black A9, is illegal: suicide")
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
 from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
 from tengen.data.planes import plane_set
 from tengen.engine.katago_params import is_of_machine
-from tengen.engine.positions import from_stones, resumed
+from tengen.engine.positions import resumed
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, not_learnt_warning
 from tengen.game import BLACK, WHITE, Game
-from tengen.rules import Rules
+from tengen.rules import KATAGO_BONUSES, Rules
 
 Fields = Mapping[str, Any]
 Warned = tuple[str, str]
@@ -36,7 +36,7 @@ _OF_OWNERSHIP = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwner
 MAX_KOMI = 400
 MAX_PRIORITY = 2**62 - 1
 _PLAYERS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
-_BONUSES = {"0": "none", "N": "n", "N-1": "n-1"}
+_BONUSES = {text: bonus for bonus, text in KATAGO_BONUSES.items()}
 _KOMI_OF_RULES = re.compile(r"(?<=[A-Z01])komi(-?[0-9]{1,4}(?:\.[0-9]{1,9})?)$")
 _MISSING = object()
 
@@ -193,7 +193,7 @@ def _rules(fields: Fields) -> Rules:
         bonus = fields["whiteHandicapBonus"]
         if not isinstance(bonus, str) or bonus not in _BONUSES:
             raise QueryError("whiteHandicapBonus", f"one of {', '.join(map(repr, _BONUSES))} expected, not {bonus!r}")
-        rules = replace(rules, bonus=_BONUSES[bonus])  # type: ignore[arg-type]
+        rules = replace(rules, bonus=_BONUSES[bonus])
     return rules
 
 
@@ -292,12 +292,12 @@ def _played(game: Game, color: int, point: int) -> Game:
     try:
         return game.play(point, color)
     except IllegalMove:
-        free = from_stones(game, color)  # without ko and history
+        free = game.restarted_here(color)  # without ko and history
         if free.is_legal(point):
             return free.play(point)
         anything = Game(game.size, replace(game.rules, suicide=True), free.komi)
         _set_up(anything, free.setup_stones, color)
-        after = from_stones(anything.play(point), 1 - color)
+        after = anything.play(point).restarted_here(1 - color)
         fresh = Game(game.size, free.rules, after.komi)
         _set_up(fresh, after.setup_stones, 1 - color)
         return fresh

@@ -18,7 +18,7 @@ from tengen.analysis.query import Query, QueryError, QueryPosition, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
-from tengen.engine.katago_params import RELEASE, advantage_of, read_katago_params
+from tengen.engine.katago_params import RELEASE, advantage_overrides, ownership_overrides, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import without_history
@@ -40,6 +40,7 @@ logger = logging.getLogger(__name__)
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 READY = "Started, ready to begin handling requests"
+NO_HUMAN_NETWORK = "humanSLProfile needs a human-style network: -human-model FILE"
 
 Fields = dict[str, Any]
 Write = Callable[[str], None]
@@ -115,6 +116,8 @@ def _settings(options: AnalysisOptions) -> AnalysisSettings:
         settings = replace(settings, params=SearchParams.preset(options.preset))
     given |= read_overrides(list(options.overrides))
     settings, _ = settings.changed(given)
+    if settings.human_profile and options.human_net is None:  # KataGo warns too
+        logger.warning("without effect: %s", NO_HUMAN_NETWORK)
     warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     return replace(settings, at_once=at_once, params=read_params(settings.params, options.params, options.net))
@@ -289,7 +292,7 @@ class AnalysisServer:
             except NetworkError as error:
                 raise QueryError("overrideSettings", f"humanSLProfile: {error}") from error
         elif profile and "humanSLProfile" in fields.get("overrideSettings", ()):
-            raise QueryError("overrideSettings", "humanSLProfile needs a human-style network: -human-model FILE")
+            raise QueryError("overrideSettings", NO_HUMAN_NETWORK)
 
     def _report(self, request: _Request, result: SearchResult, *, during: bool) -> Fields:
         query, turn = request.query, request.turn
@@ -303,16 +306,7 @@ class AnalysisServer:
         """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
         query, turn = request.query, request.turn
         self._on_size(turn.game.size)
-        params = query.settings.params
-        advised = params.advised(self._evaluator.on(turn.game.size).advice)
-        changes: dict[str, Any] = {}
-        owner = str(query.settings.front.get("playoutDoublingAdvantagePla", ""))
-        if (advantage := advantage_of(advised, owner, turn.game.to_play)) != advised.playout_doubling_advantage:
-            changes["playout_doubling_advantage"] = advantage
-        weighted = query.includes.ownership and advised.selection == "puct-katago"  # a mean by weights, as in KataGo
-        if weighted or query.includes.ownership_stdev or query.includes.of_moves:
-            changes["node_ownership"] = True
-        params = params.model_copy(update=changes)
+        params = self._params(query, turn)
 
         def on_progress(result: SearchResult) -> None:
             with self._lock:
@@ -341,6 +335,16 @@ class AnalysisServer:
             raise
         except ValueError:  # no move is left: the position itself is evaluated
             return start(limits=Limits(visits=1))
+
+    def _params(self, query: Query, turn: QueryPosition) -> SearchParams:
+        """The settings of the query for a position: with the advantage of its side, and what the reports need."""
+        params, includes = query.settings.params, query.includes
+        advised = params.advised(self._evaluator.on(turn.game.size).advice)
+        owner = str(query.settings.front.get("playoutDoublingAdvantagePla", ""))
+        below = includes.ownership_stdev or includes.of_moves
+        changes = advantage_overrides(advised, owner, turn.game.to_play)
+        changes |= ownership_overrides(advised, mean=includes.ownership, below=below)
+        return params.model_copy(update=changes)
 
     def _last_report(self, request: _Request, task: SearchTask) -> Fields:
         try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import math
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tengen.engine.clock import MARGIN
 from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.mistakes import weaker_move
@@ -192,26 +191,37 @@ class Engine:
         until: Callable[[], bool] | None = None,
         every: float = 0.25,
         cleanup: bool = False,
+        decide: bool = True,
     ) -> SearchResult:
         """Search the position within the limits (the engine's own if None) and decide on a move.
 
         At least one batch is searched. `on_progress` gets the state of the search each `every` seconds, in this
         thread. The search ends early on `stop`, or when `until()`, called after each batch, is true. With `cleanup`
-        dead stones are captured before passing. Raises RuntimeError before the first `set_position`.
+        dead stones are captured before passing. Without `decide`, as for an analysis, the result is that of the search
+        alone, and resignation does not count it as a move. Raises RuntimeError before the first `set_position`.
         """
         last_stop = self._last_stop
         self._end_pondering()
         with self._busy:
             game = self._position()
-            budget = (limits or self.limits).budget(game.size, game.move_number)
+            limits = limits or self.limits
+            budget = limits.budget(game.size, game.move_number)
             task = self._task(budget, on_progress, until, every, last_stop)
             result = task.run()
+            if not decide:
+                return result
             seconds = None if budget.is_by_visits else _PASS_SECONDS
+            # Half of the margin is for what follows.
+            in_time = MARGIN / 2 + (budget.seconds or 0.0) - result.seconds
+            is_late = limits.clock is not None and task.position_seconds > in_time
 
             def is_stopped() -> bool:
                 return self._last_stop is not last_stop or (until is not None and until())
 
-            return self._decide(result, cleanup, lambda: self._pass_winrate(seconds, is_stopped))
+            def pass_winrate() -> float:
+                return 1.0 if is_late else self._pass_winrate(seconds, is_stopped)  # 1: nothing speaks against it
+
+            return self._decide(result, cleanup, pass_winrate)
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
         """Search the position in a background thread until another method is called; returns at once."""
@@ -344,10 +354,11 @@ class Engine:
             self._seed,
             self._search.threads,
         )
-        search.set_root(self._position().copy().play("pass"))
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        game = self._position().copy().play("pass")
+        search.set_root(game)
         # The first visit is made however long it takes: without it nothing is known.
-        search.run(_PASS_VISITS, lambda: (time.monotonic() < deadline and not is_stopped()) or not search.visits)
+        budget = Budget(_PASS_VISITS, None, seconds, early_stop=False)
+        SearchTask(lambda: search, game, budget, until=lambda: search.visits > 0 and is_stopped(), pv_length=1).run()
         return (1 - search.value) / 2
 
     def _count_root(self, result: SearchResult) -> Count:

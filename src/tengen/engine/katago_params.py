@@ -406,13 +406,22 @@ def _apply_switches(settings: Mapping[str, object], search: dict[str, Any]) -> N
             search[param.field] = param.read(settings[number]) if _boolean(settings[switch]) else 0.0
 
 
-def advantage_of(params: SearchParams, owner: str, to_play: int) -> float:
-    """The doubling advantage of the side to play, where playoutDoublingAdvantagePla says whose it is.
+def advantage_overrides(params: SearchParams, owner: str, to_play: int) -> dict[str, Any]:
+    """The setting that changes where playoutDoublingAdvantagePla gives the doubling advantage to the other side.
 
     `owner` is BLACK, WHITE, B or W; empty for the side to play.
     """
     other = {"B": WHITE, "W": BLACK}.get(owner[:1]) == to_play
-    return -params.playout_doubling_advantage if other else params.playout_doubling_advantage
+    advantage = params.playout_doubling_advantage
+    return {"playout_doubling_advantage": -advantage} if other and advantage else {}
+
+
+def ownership_overrides(params: SearchParams, *, mean: bool, below: bool) -> dict[str, Any]:
+    """The setting that a report of the ownership needs: of its `mean` at the root, of its deviation or `below` moves.
+
+    The mean alone needs it in KataGo's search, whose means are by weights.
+    """
+    return {"node_ownership": True} if below or (mean and params.selection == "puct-katago") else {}
 
 
 def katago_values(

@@ -57,16 +57,26 @@ class Budget:
         """Whether visits or playouts end the search, and time does not: its results do not depend on the machine."""
         return self.seconds is None and (self.visits is not None or self.playouts is not None)
 
-    def left(self, visits: int, playouts: int, elapsed: float, step: float) -> float:
+    def left(self, visits: int, playouts: int, elapsed: float, step: float | None) -> float:
         """Playouts that may still be made, infinite without a bound; 0 when the search is over.
 
-        `step` is how long the last batch took: a batch that would not end in time is not begun.
+        `step` is how long the last batch took, None before the first one: a batch that would not end in time is not
+        begun, but a root without visits is evaluated first.
         """
-        if self.seconds is not None and playouts > 0 and elapsed + step > self.seconds:
+        if self.seconds is not None and step is not None and visits > 0 and elapsed + step > self.seconds:
             return 0
         by_visits = math.inf if self.visits is None else self.visits - visits
         by_playouts = math.inf if self.playouts is None else self.playouts - playouts
         return max(min(by_visits, by_playouts), 0)
+
+    def fitting(self, elapsed: float, step: float, rows: int) -> float:
+        """Positions that the next batch may have to end in time, 1 or more, if the last one, of `rows`, took `step`.
+
+        A batch is taken to cost as much for each position, and no less than the last one.
+        """
+        if self.seconds is None or step == 0:  # a clock may be too coarse to time a batch
+            return math.inf
+        return max(rows * (self.seconds - elapsed) / step, 1)
 
     def decided(self, lead: int, left: float, playouts: int, elapsed: float) -> bool:
         """Whether the best move leads the next one by more visits than the rest of the search can give it."""

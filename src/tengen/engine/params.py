@@ -12,6 +12,7 @@ from tengen import _native
 from tengen.engine.param_fields import SearchParamFields
 from tengen.engine.presets import PRESETS
 from tengen.errors import RecipeError, refused_value, unknown_name
+from tengen.evaluators.playout_file import read_playout_card
 
 PassPolicy = Literal["free", "no-legal-move", "no-useful-move"]
 """When a pass is allowed, as the native core names it; see `pass_policy` of the settings."""
@@ -105,8 +106,10 @@ def _preset(name: str) -> dict[str, Any]:
 def playout_params(policy: str = "local", priors: str = "linear", selection: str = "rave") -> SearchParams:
     """Settings of a search that needs no network: RAVE over playouts of one policy, with the priors of another.
 
-    Raises RecipeError for an unknown policy or selection.
+    Raises RecipeError for an unknown policy or selection, and NetworkError for weights that cannot be read.
     """
+    if policy.startswith("linear:"):
+        read_playout_card(policy.removeprefix("linear:"))  # says why a file cannot be read, which the core does not
     chosen = {"selection": selection, "playout_weight": "1", "playouts": "1", "expand_visits": "2"}
     return set_params(SearchParams(), {**chosen, "priors": priors, "playout": policy})
 
@@ -117,7 +120,8 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
 
 
 def set_beside(params: SearchParams, settings: Mapping[str, str], advice: Mapping[str, Any]) -> SearchParams:
-    """As `set_params`; settings that need what `advice` says besides are given with it, and it counts as asked for.
+    """The params as `set_params` gives them; settings that need what `advice` says besides are given with it, and it
+    counts as asked for.
 
     A playout_weight of 1 needs the playouts of a preset that the card of a network names.
     """

@@ -1,4 +1,4 @@
-"""Positions that a search can start from, for games that have ended or whose turn differs, and their symmetries."""
+"""Positions that a search can start from, for games that have ended or whose turn or rules differ; symmetries."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from tengen import _native
 from tengen.engine.search import MoveRestriction
 from tengen.game import Game
+from tengen.rules import Rules
 
 
 def with_turn(game: Game, color: int) -> Game:
     """The game with this color to play: itself if it is this color's turn, else a new game from its stones."""
-    return game if game.to_play == color else from_stones(game, color)
+    return game if game.to_play == color else game.restarted_here(color)
 
 
 def goes_on(before: Game, now: Game) -> bool:
@@ -34,7 +35,8 @@ def resumed(game: Game) -> Game:
     for _ in range(game.passes - game.passes % 2):  # an even number, for the same side to play
         twin.undo()
     bound_again = twin.ko is not None and game.ko is None and game.rules.ko == "simple"
-    return from_stones(game, game.to_play) if twin.is_over or twin.to_play != game.to_play or bound_again else twin
+    lost = twin.is_over or twin.to_play != game.to_play or bound_again  # the history
+    return game.restarted_here(game.to_play) if lost else twin
 
 
 def without_history(game: Game) -> Game:
@@ -44,16 +46,19 @@ def without_history(game: Game) -> Game:
     move may still belong to the handicap.
     """
     kept = not game.moves or game.ko is not None or bool(game.superko_bans())
-    return game if kept else from_stones(game, game.to_play)
+    return game if kept else game.restarted_here(game.to_play)
 
 
-def from_stones(game: Game, to_play: int) -> Game:
-    """A new game that starts from the stones of this one: no history, no ko, no prisoners.
-
-    White's bonus, a button that was taken and the prisoners under territory rules are kept in the komi, and the rules
-    give no bonus for the stones that Black has now.
-    """
-    return game.restarted_here(to_play)
+def replayed(game: Game, rules: Rules) -> Game:
+    """The same game under other rules, which need not allow its moves."""
+    fresh = Game(game.size, rules, game.komi)
+    stones: tuple[list[int], list[int]] = ([], [])
+    for color, point in game.setup_stones:
+        stones[color].append(point)
+    fresh.setup(black=stones[0], white=stones[1], to_play=game.first_to_play)
+    for color, point in game.moves:
+        fresh.play(point, color=color, tolerant=True)
+    return fresh
 
 
 def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:

@@ -134,6 +134,11 @@ class SearchQueue:
             self._changed.notify()
         return task
 
+    def has_value(self, size: int) -> bool:
+        """Whether searches on boards of this size have a value: that of the network, or of playouts."""
+        network = self.evaluator.on(size)
+        return network.has_value or self._asked.advised(network.advice).playout_weight > 0
+
     def __len__(self) -> int:
         """Searches that are not over."""
         return sum(not task.done for task in list(self._tasks))
@@ -324,7 +329,7 @@ class _BatchInFlight:
 
 
 def _order(task: SearchTask) -> tuple[float, int]:
-    """By which the searches of a queue are sorted."""
+    """The key by which a queue sorts its searches."""
     return -task.priority, task.number
 
 

@@ -60,6 +60,7 @@ class SearchTask:
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
         self._step_seconds: float | None = None  # of the last batch; a clock may be too coarse to time one
+        self._step_rows, self._evaluations_seen = 0, 0  # evaluations of that batch, and all up to its end
         self._stopped = threading.Event()
         self._done = threading.Event()
         self._error: BaseException | None = None
@@ -114,6 +115,11 @@ class SearchTask:
             return 0.0
         return (time.monotonic() if self._ended is None else self._ended) - self._started
 
+    @property
+    def position_seconds(self) -> float:
+        """Wall time of one evaluation in the last batch."""
+        return (self._step_seconds or 0.0) / max(self._step_rows, 1)
+
     # --- The driving thread
 
     @property
@@ -142,18 +148,22 @@ class SearchTask:
             search = self._search = self._tree()
             self._started = time.monotonic()
             self._visits_before, self._evaluations_before = search.visits, search.evaluations
-            planned = self._budget.left(search.visits, 0, 0, 0)
+            self._evaluations_seen = search.evaluations
+            planned = self._budget.left(search.visits, 0, 0, None)
             search.plan(int(planned) if math.isfinite(planned) else 0)
         elif self._stopped.is_set() or (self._until is not None and self._until()):
             return 0
         elif self._on_progress is not None and self.seconds >= self._next_report:
             self._next_report = self.seconds + self._every
             self._on_progress(self._report(self.search))
-        return int(min(self._left(), _MAX_STEPS))
+        return int(min(self._left(), self._fitting(), _MAX_STEPS))
 
     def stepped(self, seconds: float) -> None:
         """Note that a batch took so long."""
-        self._step_seconds = seconds
+        evaluations = self.search.evaluations
+        rows, self._evaluations_seen = evaluations - self._evaluations_seen, evaluations
+        if rows or self._step_seconds is None:  # one that ended in finished games alone says nothing of the next one
+            self._step_seconds, self._step_rows = seconds, rows
 
     def end(self, error: BaseException | None = None) -> None:
         """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
@@ -206,7 +216,7 @@ class SearchTask:
         """Simulations that this search may still make; 0 once the best move is clear."""
         visits, elapsed = self.search.visits, self.seconds
         playouts = visits - self._visits_before
-        left = self._budget.left(visits, playouts, elapsed, self._step_seconds or 0)
+        left = self._budget.left(visits, playouts, elapsed, self._step_seconds)
         if self._step_seconds is None:
             return max(left, 1)
         if self._budget.early_stop and left > 0 and self._may_end_early():
@@ -218,6 +228,14 @@ class SearchTask:
             if clear and self._budget.decided(most - second, left, playouts, elapsed):
                 return 0
         return left
+
+    def _fitting(self) -> float:
+        """Positions that the next batch may have to end in time."""
+        if not self.search.visits:
+            return math.inf  # the root goes out alone
+        if self._step_seconds is None:  # a kept tree would fill a batch that nothing is known of
+            return math.inf if self._budget.seconds is None else 1
+        return self._budget.fitting(self.seconds, self._step_seconds, self._step_rows)
 
     def _may_end_early(self) -> bool:
         """Whether a lead in visits says which move is played; under a time limit a bound may seldom say otherwise.

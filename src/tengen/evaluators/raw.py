@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
+from tengen.data.planes import plane_set
 from tengen.evaluators.evaluation import Floats, Position
 from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator, keep_legal
 from tengen.evaluators.symmetric import SYMMETRIES, infer_under
@@ -85,15 +86,21 @@ def raw_outputs(
     position: Position,
     symmetries: Sequence[int] = range(SYMMETRIES),
     optimism: float = RAW_OPTIMISM,
+    advantage: float = 0.0,
 ) -> list[RawOutput]:
     """The outputs for a position, seen in each of these symmetries (0..7).
 
-    `optimism`, 0 to 1, is the share of the optimistic policy, for networks that have one. Raises NetworkError for a
-    board size that the evaluator does not know.
+    `optimism`, 0 to 1, is the share of the optimistic policy, for networks that have one; `advantage` the doublings of
+    visits that the network is told the side to move has, if it reads them. Raises NetworkError for a board size that
+    the evaluator does not know.
     """
     game: _native.Game = position._native if isinstance(position, Game) else position
     chosen, size, count = evaluator.on(game.size), game.size, len(symmetries)
     batch = replace(chosen.encoded([game] * count, size), optimism=np.full(count, optimism, np.float32))
+    scalars = plane_set(chosen.plane_set).scalars
+    if advantage and "playout_advantage" in scalars:
+        batch.scalars[:, scalars.index("playout_advantage")] = 1
+        batch.scalars[:, scalars.index("playout_advantage_size")] = advantage / 2
     found = infer_under(chosen, batch, np.array(symmetries, np.intp))
     keep_legal(found.policy, [game] * count, size)
     illegal = np.ones(size * size, bool)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tengen import _native, coords
+from tengen.engine.katago_params import ownership_overrides
 from tengen.engine.limits import Limits
 from tengen.engine.positions import root_symmetries, with_turn
 from tengen.engine.result import Candidate, SearchResult
@@ -35,10 +36,9 @@ class AnalyzeOptions:
     shown: frozenset[str] = frozenset()
 
     def overrides(self, session: GtpSession) -> dict[str, Any]:
-        """Settings of the search that the fields to print need. KataGo's search weighs the ownership, too."""
+        """Settings of the search that the fields to print need."""
         params = session.engine.params_on(session.game.size)
-        weighted = "ownership" in self.shown and params.selection == "puct-katago"
-        return {"node_ownership": True} if weighted or self.shown & _BELOW else {}
+        return ownership_overrides(params, mean="ownership" in self.shown, below=bool(self.shown & _BELOW))
 
     def choose(self, candidates: Sequence[Candidate], view: View) -> list[Shown]:
         """The moves to show: those with visits, best first, and moves without visits up to `min_moves`."""
@@ -233,6 +233,7 @@ def analyze(form: Format, whole: bool = False) -> Callable[[GtpSession, Argument
                 _printer(form, options, _view(session, game, options, whole), emit),
                 until=session.lines.pending,
                 every=options.every,
+                decide=False,
             )
             return ""
 
@@ -330,16 +331,12 @@ def read_options(args: Arguments, game: Game) -> tuple[int, AnalyzeOptions]:
     while reader.words:
         reader.read_key()
     left = {*game.legal_points(color), game.size**2}
-    for restriction in reader.restrictions:
+    for restriction in reader.options.restrictions:
         if restriction.color == color:
             left = left & {*restriction.points} if restriction.allow else left - {*restriction.points}
     if not left:
         raise GtpError("no legal move is left by allow and avoid")
-    return color, AnalyzeOptions(
-        **reader.found,  # type: ignore[arg-type]
-        restrictions=tuple(reader.restrictions),
-        shown=frozenset(reader.shown),
-    )
+    return color, reader.options
 
 
 class _Reader:
@@ -347,27 +344,28 @@ class _Reader:
 
     def __init__(self, words: list[str], size: int) -> None:
         self.words, self.size = words, size
-        self.found: dict[str, object] = {}
-        self.shown: set[str] = set()
-        self.restrictions: list[MoveRestriction] = []
+        self.options = AnalyzeOptions()
 
     def read_key(self) -> None:
+        options = self.options
         key = self._next("a key").lower()
         match key:
             case "interval":
-                self.found["every"] = self._checked(key, self._argument(key).number(0), MAX_INTERVAL) / 100
+                every = self._checked(key, self._argument(key).number(0), MAX_INTERVAL) / 100
+                self.options = replace(options, every=every)
             case "minmoves":
-                self.found["min_moves"] = self._integer(key)
+                self.options = replace(options, min_moves=self._integer(key))
             case "maxmoves":
-                self.found["max_moves"] = self._integer(key)
+                self.options = replace(options, max_moves=self._integer(key))
             case "allow" | "avoid":
-                self._read_points(key)
+                self.options = replace(options, restrictions=(*options.restrictions, self._restriction(key)))
             case _ if name := _SHOWN.get(key):
-                (self.shown.add if self._argument(key).boolean(0) else self.shown.discard)(name)
+                is_shown = self._argument(key).boolean(0)
+                self.options = replace(options, shown=options.shown | {name} if is_shown else options.shown - {name})
             case _:
                 raise GtpError(f"unknown key {key} of the analysis")
 
-    def _read_points(self, key: str) -> None:
+    def _restriction(self, key: str) -> MoveRestriction:
         """COLOR VERTEX,VERTEX... DEPTH: for the moves of this color until the depth, at which 1 is the next move."""
         color = parse_color(self._next(f"the color of {key}"))
         words = self._next(f"the moves of {key}").split(",")
@@ -375,7 +373,7 @@ class _Reader:
         depth = self._integer(f"the depth of {key}")
         if depth < 1:
             raise GtpError(f"the depth of {key} is {depth}: 1 (the next move) or more expected")
-        self.restrictions.append(MoveRestriction(color, points, min(depth, MAX_DEPTH), key == "allow"))
+        return MoveRestriction(color, points, min(depth, MAX_DEPTH), key == "allow")
 
     def _integer(self, key: str) -> int:
         return int(self._checked(key, self._argument(key).integer(0), MAX_COUNT))

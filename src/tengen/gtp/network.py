@@ -8,7 +8,7 @@ from typing import Any
 
 from tengen.engine.positions import with_turn
 from tengen.errors import GtpError
-from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.human import HumanNetwork
 from tengen.evaluators.raw import raw_outputs
 from tengen.evaluators.symmetric import SYMMETRIES
@@ -50,18 +50,22 @@ def models(network: Evaluator, human: HumanNetwork | None, *, net: str, batch: i
 def raw_nn(session: GtpSession, args: Arguments) -> str:
     """[COLOR] SYMMETRY [OPTIMISM]: the outputs of the network for the position in one of the symmetries 0..7 or in all.
 
-    COLOR is the side to move, OPTIMISM (0..1) the share of the optimistic policy of networks that have one.
+    COLOR is the side to move, OPTIMISM (0..1) the share of the optimistic policy of networks that have one, by default
+    the setting rootPolicyOptimism.
     """
     args.expect(1, 3)
     game, symmetries, rest = _raw_arguments(session, args)
     if len(rest) > 1:
         raise GtpError("syntax error: [COLOR] SYMMETRY [OPTIMISM] expected")
-    optimism = Arguments(rest).number(0) if rest else RAW_OPTIMISM
+    params = session.engine.params_on(game.size).overridden(session.overrides(game.to_play))
+    optimism = Arguments(rest).number(0) if rest else params.root_policy_optimism
     if not 0 <= optimism <= 1:
         raise GtpError(f"no optimism {optimism:g}: 0 to 1 expected")
-    if not session.engine.params_on(session.game.size).asks_network:
+    if not params.asks_network:
         raise GtpError("there is no network: playouts evaluate")
-    return "\n".join(raw.text() for raw in raw_outputs(session.engine.evaluator, game, symmetries, optimism))
+    advantage = params.playout_doubling_advantage
+    outputs = raw_outputs(session.engine.evaluator, game, symmetries, optimism, advantage)
+    return "\n".join(raw.text() for raw in outputs)
 
 
 def raw_human_nn(session: GtpSession, args: Arguments) -> str:

@@ -25,11 +25,13 @@ _SCORE = re.compile(r"([BW])\+(\d+(?:\.\d+)?)", re.IGNORECASE)
 _KGS_RULES = {name: name.replace("-", "_") for name in ("chinese", "aga", "japanese", "new-zealand")}
 _KGS_RULES["chinese-ogs"] = "chinese"
 # Leela Zero prints a line for each move that it considered and one with the visits of the whole search. KataGo prints
-# one line of chat with `ogsChatToStderr = true`. Both speak for the side to move (KataGo unless configured otherwise).
+# one line of chat with `ogsChatToStderr = true`, which begins with CHAT before version 1.13. Both speak for the side to
+# move (KataGo unless configured otherwise).
 _LEELA_ZERO_MOVE = re.compile(r"\s*(?P<move>[A-T]\d+|pass) -> +\d+ \(V: +(?P<winrate>\d+\.\d+)%\)", re.IGNORECASE)
 _LEELA_ZERO_END = re.compile(r"(?P<visits>\d+) visits, \d+ nodes")
 _KATAGO = re.compile(
-    r"CHAT:\s*Visits (?P<visits>\d+) Winrate (?P<winrate>\d+\.\d+)% ScoreLead (?P<score>-?\d+\.\d+)", re.IGNORECASE
+    r"(?:CHAT|MALKOVICH):\s*Visits (?P<visits>\d+) Winrate (?P<winrate>\d+\.\d+)% ScoreLead (?P<score>-?\d+\.\d+)",
+    re.IGNORECASE,
 )
 
 

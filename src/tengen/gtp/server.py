@@ -142,7 +142,9 @@ def _is_for_session(setting: str) -> bool:
 
 
 def _parts(setting: str) -> tuple[str, str]:
-    name, _, value = setting.partition("=")
+    name, equals, value = setting.partition("=")
+    if not equals:
+        raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
     return name, value
 
 
@@ -151,11 +153,7 @@ def read_params(params: SearchParams, settings: Sequence[str], net: str) -> Sear
 
     Raises RecipeError for another form, name or value.
     """
-    pairs = [setting.partition("=") for setting in settings]
-    for name, equals, _ in pairs:
-        if not equals:
-            raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
-    given = {name: value for name, _, value in pairs}
+    given = dict(map(_parts, settings))
     try:
         return set_params(params, given)
     except RecipeError:

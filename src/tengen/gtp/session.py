@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
-from tengen.engine.katago_params import advantage_of
+from tengen.engine.katago_params import advantage_overrides
 from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
@@ -63,6 +63,7 @@ class GtpEngine(Protocol):
         until: Callable[[], bool] | None = None,
         every: float = 0.25,
         cleanup: bool = False,
+        decide: bool = True,
     ) -> SearchResult: ...
 
     def ponder(self) -> None: ...
@@ -173,7 +174,9 @@ class GtpSession:
     def limits_for(self, color: int) -> Limits:
         """The limits of a move of this color: those of the command line, and its clock."""
         clock = self.clocks.get(color)
-        limits = replace(self.options.limits, clock=clock, early_stop=True)
+        # Seconds that a move leaves over are lost without a clock.
+        early = None if self.options.limits.seconds is not None else True
+        limits = replace(self.options.limits, clock=clock, early_stop=early)
         bounded = any(bound is not None for bound in (limits.visits, limits.playouts, limits.seconds, clock))
         return limits if bounded else replace(limits, visits=self.options.visits_without_clock)
 
@@ -188,10 +191,7 @@ class GtpSession:
             found["hide_history"] = True
         if analysis and params.selection == "puct-katago":
             found["wide_root_noise"] = self.front["analysisWideRootNoise"]
-        advantage = advantage_of(params, self.front["playoutDoublingAdvantagePla"], color)
-        if advantage != params.playout_doubling_advantage:
-            found["playout_doubling_advantage"] = advantage
-        return found
+        return found | advantage_overrides(params, self.front["playoutDoublingAdvantagePla"], color)
 
     def search(
         self,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tengen import coords
+from tengen.engine.positions import replayed
 from tengen.errors import GtpError, IllegalMove, NetworkError, RecipeError, SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.parse import Arguments
@@ -92,18 +94,6 @@ def get_komi(session: GtpSession, args: Arguments) -> str:
 def showboard(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
     return f"\n{session.game}"
-
-
-def replayed(game: Game, rules: Rules) -> Game:
-    """The same game under other rules, which need not allow its moves."""
-    fresh = Game(game.size, rules, game.komi)
-    stones: tuple[list[int], list[int]] = ([], [])
-    for color, point in game.setup_stones:
-        stones[color].append(point)
-    fresh.setup(black=stones[0], white=stones[1], to_play=game.first_to_play)
-    for color, point in game.moves:
-        fresh.play(point, color=color, tolerant=True)
-    return fresh
 
 
 def set_position(session: GtpSession, args: Arguments) -> str:
@@ -233,7 +223,8 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     """FILE [NUMBER]: load the main line of a record, up to the position before move NUMBER.
 
     Rules and komi stay as they are where the record has none; of rules that are unknown the log says so. If the rules
-    of the session forbid a move of the record, the rules are guessed from the record.
+    of the session forbid a move of the record, the rules are guessed from the record; moves that these forbid too, or
+    the rules that the record names, are played as by `play`.
     """
     args.expect(1, 1000)
     words = list(args.words)
@@ -273,11 +264,11 @@ def printsgf(session: GtpSession, args: Arguments) -> str:
 
 def _read(path: Path, current: Game, moves: int | None) -> tuple[Game, SgfInfo]:
     """The game of a record, at most so many moves, with the rules and komi of the current game where it has none."""
-    record = path.read_bytes()
-    try:
-        return read_game(record, rules=current.rules.text, komi=current.komi, moves=moves)
-    except SgfError:
-        return read_game(record, komi=current.komi, moves=moves)
+    record, rules = path.read_bytes(), current.rules.text
+    for assumed in (rules, ""):
+        with suppress(SgfError):
+            return read_game(record, rules=assumed, komi=current.komi, moves=moves)
+    return read_game(record, rules=rules, komi=current.komi, moves=moves, tolerant=True)
 
 
 def _reason(error: Exception) -> str:

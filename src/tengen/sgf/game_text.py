@@ -24,6 +24,7 @@ def read_game(
     rules: str = "",
     komi: float | None = None,
     moves: int | None = None,
+    tolerant: bool = False,
 ) -> tuple[Game, SgfInfo]:
     """Read the main line of a record and check it by the rules.
 
@@ -34,6 +35,8 @@ def read_game(
             (`SgfInfo.rules_or_guess`).
         komi: The komi of a record without one; None to guess (`SgfInfo.komi_or_guess`).
         moves: Read this many moves at most, 0 or more; what follows may be damaged or illegal. None for all.
+        tolerant: Play moves that `Game.play` accepts as tolerant: against ko and superko, and suicides of several
+            stones.
 
     Returns:
         The game, and the game information as the record gives it, without guesses.
@@ -53,17 +56,17 @@ def read_game(
         raise record.problem
     info = record.info
     assumed = replace(info, rules=info.rules or rules, komi=komi if info.komi is None else info.komi)
-    return _play(replace(record, info=assumed), partial), info
+    return _play(replace(record, info=assumed), partial, tolerant), info
 
 
-def _play(record: SgfRecord, partial: bool = False) -> Game:
+def _play(record: SgfRecord, partial: bool, tolerant: bool) -> Game:
     """Play a record by its rules. Raises SgfError at the first illegal move, or stops there with `partial`."""
     info = record.info
     game = Game(record.size, info.rules_or_guess, info.komi_or_guess)
     try:
         game.setup(record.setup(0), record.setup(1), record.first)
         for move in record.moves.tolist():
-            game.play(move & 0x7FFF, color=move >> 15)
+            game.play(move & 0x7FFF, color=move >> 15, tolerant=tolerant)
     except IllegalMove as error:
         if not partial:
             raise SgfError(str(error)) from None
