@@ -8,6 +8,9 @@
 # make clean   remove what was built; .venv stays
 # make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
 # make prove   the native core against its slow twin on 10,000 random and 1,000 real games (ARGS='--games 500')
+# make test-native   the C++ tests alone          make sanitize   the same under sanitizers
+# make lint    ruff, mypy and clang-format, which change nothing     make stub   the types of the native module, for mypy
+# make katrain   KaTrain in build/katrain, for the tests that analyze a game through it
 #
 # MAX_SIZE=25 with any of them: boards to 25x25, by a native module of its own; all sizes are then slower.
 #

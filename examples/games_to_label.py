@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.disk import write_whole
 from tengen.engine.presets import PRESETS
 from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.evaluation import Evaluation
@@ -193,6 +194,8 @@ def main() -> None:
     parser.add_argument("--at-once", type=positive, default=256)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    if given.out.is_dir():
+        parser.error(f"argument --out: {given.out} is a folder: name a file")
     given.out.parent.mkdir(parents=True, exist_ok=True)
     evaluator = load_evaluator(given.network, batch=given.at_once)
     options = {name: getattr(given, name) for name in ("size", "games", "komi", "at_once", "seed")}
@@ -201,7 +204,7 @@ def main() -> None:
     else:
         games = policy_games(evaluator, **options)
     moves = 0
-    with given.out.open("wb") as file:
+    with write_whole(given.out) as partial, partial.open("wb") as file:
         for game in games:
             file.write(write_game(game) + b"\n")
             moves += game.move_number
@@ -213,5 +216,5 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     try:
         main()
-    except TengenError as error:
+    except (TengenError, OSError) as error:
         sys.exit(f"error: {error}")

@@ -8,6 +8,7 @@ import pytest
 from review.reviewed_game import RECORD
 
 from tengen.cli.app import main
+from tengen.evaluators import UniformEvaluator
 
 
 def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,6 +29,26 @@ def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pyte
     assert main(command[:-1]) == 2 and "one: reviewed already" in capsys.readouterr().out
     assert (tmp_path / "out" / "one-review.sgf").stat().st_mtime_ns == stamp
     assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("advice", [{}, {"playouts": 1, "playout_weight": 1}])
+def test_a_network_without_a_value_is_refused_unless_its_search_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], advice: dict[str, int]
+) -> None:
+    """It found that no move lost anything."""
+    network = UniformEvaluator()
+    network.has_value, network.advice = False, advice
+    monkeypatch.setattr("tengen.cli.review.load_evaluator", lambda *_, **__: network)
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7];B[dd])")
+    out = tmp_path / "out"
+    command = ["review", str(tmp_path / "a.sgf"), "--visits", "4", "--net", "zero-7x7", "--out", str(out)]
+    assert main(command) == (0 if advice else 2)
+    if advice:
+        assert len(list(out.iterdir())) == 3
+    else:
+        told = capsys.readouterr().err
+        assert "a: uniform has no value, which a review needs: choose another network with --net\n" in told
+        assert not list(out.iterdir())
 
 
 def test_a_full_disk_ends_the_command(

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from small_network import card_named
+from small_network import card_named, random_inputs
 
-from tengen.errors import NetworkError
-from tengen.evaluators import installed_networks
-from tengen.evaluators.installed_networks import PortableNetwork, find_network, installed
+from tengen.disk import cache_folder
+from tengen.errors import NetworkError, NoHomeFolder
+from tengen.evaluators import installed_networks, load_evaluator
+from tengen.evaluators.installed_networks import PortableNetwork, add_network, find_network, installed
 from tengen.evaluators.playout_file import installed_playouts
 
 
@@ -38,8 +39,11 @@ def test_a_damaged_playout_policy_is_left_out(
 def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
     with pytest.raises(NetworkError, match=r"no network 'alpa'.*did you mean alpha\?"):
         find_network("alpa")
-    for unknown in ("some/where/else.onnx", "missing.bin.gz"):
-        with pytest.raises(NetworkError, match=r"there are: alpha, beta$"):
+    for unknown, told in (
+        ("some/where/else.onnx", "there are: alpha, beta$"),
+        ("missing.bin.gz", r"katagotraining\.org"),
+    ):
+        with pytest.raises(NetworkError, match=told):
             find_network(unknown)
 
 
@@ -57,6 +61,27 @@ def test_a_network_for_another_machine(nets: Path, network: Path, tmp_path: Path
     for path in (network, nets / "alpha.onnx"):
         sent = PortableNetwork.of(str(path), path).unpack(tmp_path / "there")
         assert Path(sent) == tmp_path / "there" / path.name and Path(sent).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.posix
+def test_a_user_without_a_home_folder_has_the_shipped_networks(
+    nets: Path, network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container, under a number that the system's list of users does not have."""
+
+    def unknown(_number: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert [path.stem for path, _ in installed()] == ["alpha", "beta"] and find_network("alpha").is_file()
+    assert len(load_evaluator("alpha").infer(random_inputs([9], 9))) == 1
+    assert cache_folder("nets") is None
+    with pytest.raises(NoHomeFolder, match="set HOME"):
+        add_network(network)
+    assert {path.name for path in tmp_path.iterdir()} == {"nets"}
 
 
 def test_a_name_that_no_file_can_have_is_unknown() -> None:

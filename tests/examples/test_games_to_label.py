@@ -10,6 +10,7 @@ import pytest
 from tengen.data.importer import import_games
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "games_to_label.py"
 
@@ -24,6 +25,28 @@ def games_of(out: Path, monkeypatch: pytest.MonkeyPatch, **options: int) -> list
     assert (report.games, report.kept) == (options["games"], options["games"])
     store = Store.open(out)
     return [store.row(row) for row in range(len(store))]
+
+
+def test_a_file_that_was_there_stays_where_the_games_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Scoreless(UniformEvaluator):
+        has_score = False
+
+        def infer(self, batch: InputBatch) -> Evaluation:
+            found = super().infer(batch)
+            return Evaluation(found.policy, found.value)
+
+    monkeypatch.setattr("tengen.evaluators.load.load_evaluator", lambda *_, **__: Scoreless())
+    there = tmp_path / "games.sgf"
+    there.write_bytes(b"(;SZ[9])")
+    for out, told in (
+        (there, "error: uniform gives no score"),
+        (there / "games.sgf", "error: "),
+        (tmp_path, "2"),  # the status of argparse
+    ):
+        monkeypatch.setattr(sys, "argv", ["games_to_label.py", "zero-7x7", "--size=7", f"--out={out}"])
+        with pytest.raises(SystemExit, match=told):
+            runpy.run_path(str(EXAMPLE), run_name="__main__")
+    assert list(tmp_path.iterdir()) == [there] and there.read_bytes() == b"(;SZ[9])"
 
 
 @pytest.mark.parametrize("visits", [1, 8])

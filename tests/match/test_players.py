@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -69,16 +69,22 @@ def test_a_comment_has_a_score_where_the_network_has_one(pass_policy: Any) -> No
         assert ("score" in choose(player, Game(5)).comment) == evaluator.has_score
 
 
+@pytest.mark.parametrize("player", ["policy:x", "x"])
 @pytest.mark.parametrize("pass_policy", ["engine", "free"])
-def test_a_comment_has_no_winrate_of_a_network_without_a_value(pass_policy: Any) -> None:
+def test_a_comment_has_no_winrate_of_a_network_without_a_value(pass_policy: Any, player: str) -> None:
+    """A search has one where it plays to the end of the game."""
+
     class Valueless(Fixed):
         has_value = False
 
-    spec = PlayerSpec(player="policy:x", name="x", pass_policy=pass_policy)
-    for evaluator in (Fixed(), Valueless()):
-        player = evaluator_player(spec, evaluator)
-        player.start_game(0, Game(5), seed=1)
-        assert ("wins" in choose(player, Game(5)).comment) == evaluator.has_value
+    class ByPlayouts(Valueless):
+        advice: ClassVar = {"selection": "puct", "playouts": 1, "playout_weight": 1}
+
+    spec = PlayerSpec(player=player, name="x", pass_policy=pass_policy, visits=4 if player == "x" else None)
+    for evaluator in (Fixed(), Valueless(), *([ByPlayouts()] if player == "x" else [])):
+        opened = evaluator_player(spec, evaluator)
+        opened.start_game(0, Game(5), seed=1)
+        assert ("wins" in choose(opened, Game(5)).comment) == (evaluator.has_value or bool(evaluator.advice))
 
 
 def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
-from tengen.recipes.loader import _apply, network_fields, read_recipe
+from tengen.recipes.loader import _apply, network_fields, read_recipe, recipe_text
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
@@ -38,6 +38,14 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "mine.yaml"
     path.write_text(RECIPE)
     return path
+
+
+@pytest.mark.parametrize(("content", "told"), [(b"\xff\xfe", "is no YAML"), (b"(;SZ[9];B[ee])", "holds no settings")])
+def test_a_file_that_is_no_recipe_is_not_printed(path: Path, content: bytes, told: str) -> None:
+    assert recipe_text(str(path)) == RECIPE
+    path.write_bytes(content)
+    with pytest.raises(RecipeError, match=told):
+        recipe_text(str(path))
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_impossible_boards(sizes: dict[int, float]) -> None:
 def test_a_mistyped_network_among_the_anchors_is_told_of_before_the_first_game() -> None:
     programs = {**BASE, "rating": {"anchors": ["random", "early", "gtp:no-such-program"]}}
     check(SelfPlayConfig.model_validate(programs))
-    with pytest.raises(NetworkError, match="randon"):
+    with pytest.raises(NetworkError, match=r"^rating\.anchors: no network 'randon'"):
         check(SelfPlayConfig.model_validate({**BASE, "rating": {"anchors": ["randon"]}}))
 
 

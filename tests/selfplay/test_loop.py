@@ -654,7 +654,7 @@ def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Pa
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("start=nonesuch", "no network 'nonesuch'"),
+        ("start=nonesuch", "^start: no network 'nonesuch'"),
         ("learn.records={store: nowhere}", "nowhere is no game store"),
         ("games_at_once=100000000", "are free: give games_at_once"),
         ("game.rules=nonsense", "unknown rules 'nonsense'"),

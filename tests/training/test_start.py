@@ -165,7 +165,7 @@ def test_layers_that_differ_stay_fresh(trained: Path) -> None:
     [
         ("tygem-b8c64", PREACT, r"no layer of tygem-b8c64 has the name and shape.*stem\.weight 64x"),
         ("{folder}", RESIDUAL, "is no folder of a supervised run"),
-        ("tygem-b8c46", RESIDUAL, "no network 'tygem-b8c46'"),
+        ("tygem-b8c46", RESIDUAL, "^start: no network 'tygem-b8c46'"),
     ],
 )
 def test_a_start_that_gives_nothing_is_refused(

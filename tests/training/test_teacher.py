@@ -283,7 +283,7 @@ def test_a_teacher_that_does_not_fit(settings: dict[str, Any], tmp_path: Path) -
     """It is refused before the folder of the run is touched."""
     for teacher, error, message in (
         ("zero-9x9", RecipeError, "zero-9x9 learnt 9x9, not 7x7"),
-        ("no-such-network", NetworkError, "no-such-network"),
+        ("no-such-network", NetworkError, r"^data\.teacher\.network: no network 'no-such-network'"),
         (str(tmp_path / "odd.onnx"), NetworkError, "operation Loop is not supported"),
     ):
         model = load_onnx(find_network(TEACHER))

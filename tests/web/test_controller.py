@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from web_engine import FakeEngine, FakeEngines, perform, until
 
-from tengen.engine import Count, Engine, Limits, SearchResult
+from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult
 from tengen.errors import NetworkError, TengenError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
@@ -228,6 +228,26 @@ def test_a_review_searches_every_position_of_the_line_to_one_depth() -> None:
         assert set(session.grades()) == {node.id for node in session.line[1:]}
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_a_network_without_a_value_reviews_no_game() -> None:
+    """It found that no move lost anything."""
+
+    class Valueless(UniformEvaluator):
+        has_value = False
+
+    class Engines(FakeEngines):
+        def queue(self, network: str = "") -> SearchQueue:
+            return SearchQueue(Valueless())
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.session.play(40)
+        controller.review()
+        await until(lambda: controller.review_progress is None)
+        assert controller.session.review is None and controller.session.line_analyses() == []
+        assert messages == ["uniform has no value, which a review needs: choose another network"]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engines=Engines())
 
 
 def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

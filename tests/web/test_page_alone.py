@@ -236,13 +236,13 @@ def test_a_double_tap_on_the_bin_deletes_no_game(tmp_path: Path, monkeypatch: py
     perform(scene, GameSettings(size=9, players=PEOPLE), library=GameLibrary(tmp_path))
 
 
-@pytest.mark.parametrize(("visits", "chosen"), [(100, "auto"), (250, "visits-250")])
-def test_the_dialog_of_a_new_game_begins_with_the_opponent_of_the_command_line(visits: int, chosen: str) -> None:
-    """Without `--visits`, which is 100, it is the automatic level."""
+@pytest.mark.parametrize(("visits", "chosen"), [(None, "auto"), (100, "visits-100"), (250, "visits-250")])
+def test_the_dialog_of_a_new_game_begins_with_the_opponent_of_the_command_line(visits: int | None, chosen: str) -> None:
+    """Without `--visits`, which then is 100, it is the automatic level."""
 
     async def scene(page: Page) -> None:
         page._new_game.open()
-        assert [side.key for side in page._new_game.form.sides] == [chosen, *[f"visits-{visits}"] * 2]
+        assert [side.key for side in page._new_game.form.sides] == [chosen, *[f"visits-{visits or 100}"] * 2]
         assert element("level").value == chosen  # type: ignore[attr-defined]
 
     perform(scene, first_game(9, visits), engines=FakeEngines(FakeEngine, "measured"))

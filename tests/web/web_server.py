@@ -23,5 +23,5 @@ class TalkingEngine(FakeEngine):
 if __name__ == "__main__":
     *token, port = sys.argv[1:]
     library = GameLibrary(games_folder())
-    engines, settings = FakeEngines(TalkingEngine), first_game(9, 100)
+    engines, settings = FakeEngines(TalkingEngine), first_game(9, None)
     serve(engines, settings, "127.0.0.1", int(port), min_seconds=0.05, token="".join(token), library=library)

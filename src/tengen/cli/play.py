@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8765
 PORTS_TRIED = 20
 STARTUP_SECONDS = 300.0
-"""For the first answer of a program, which may tune itself to the machine for minutes; who waits can cancel it."""
+"""Time for the first answer of a program, which may tune itself to the machine for minutes; a user can cancel it."""
 
 
 def command(
     record: Annotated[Path | None, typer.Argument(help="SGF file to open.", show_default=False)] = None,
     net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
-    visits: Annotated[int, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game.")] = 100,
+    visits: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game. Default: 100.")
+    ] = None,
     size: Annotated[int, typer.Option(help=f"Board size of the first game, {SIZES}.")] = 19,
     host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 allows other computers.")] = "127.0.0.1",
     port: Annotated[

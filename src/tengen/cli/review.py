@@ -26,7 +26,7 @@ from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.disk import DISK_FULL, write_whole
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
-from tengen.errors import SgfError, TengenError, unknown_name
+from tengen.errors import NetworkError, SgfError, TengenError, unknown_name
 from tengen.evaluators import BatchEvaluator, load_evaluator
 from tengen.evaluators.installed_networks import PortableNetwork
 from tengen.machine import Device
@@ -152,7 +152,8 @@ _SOURCES = (
 
 
 def _source(text: bytes) -> str:
-    """By what a review was made; empty for what is none, and for one of a version that did not tell."""
+    """The fingerprint of the settings that a review was made with; empty for what is none, and for one of a version
+    that did not tell."""
     found = next(filter(None, (re.search(pattern, text) for pattern in _SOURCES)), None)
     return found[1].decode() if found else ""
 
@@ -250,6 +251,9 @@ class _Reviews:
         tree = read_tree(text)
         if tree.handicap_guess and not tree.root.setup:
             raise SgfProblem("handicap stones not given", f"HA[{tree.handicap_guess}]")
+        if not self._queue.has_value(tree.size):
+            name = self._queue.evaluator.on(tree.size).name
+            raise NetworkError(f"{name} has no value, which a review needs: choose another network with --net")
         if self.on_size is not None:
             self.on_size(tree.size)
         tree.problems.extend(tree.check_moves())

@@ -102,7 +102,7 @@ def _open(store: str) -> None:
 
 def _check_without_games(run: RunConfig, elsewhere: bool) -> None:
     """Check what needs no games, before an import that may take minutes; the devices unless they are `elsewhere`."""
-    from tengen.evaluators.installed_networks import find_network
+    from tengen.evaluators.installed_networks import find_network_of
     from tengen.training.fabric import check_devices
     from tengen.training.start import origin_of
     from tengen.training.supervised import check_settings
@@ -114,7 +114,7 @@ def _check_without_games(run: RunConfig, elsewhere: bool) -> None:
     if run.data.validation_store is not None:
         _open(run.data.validation_store)
     if (teacher := run.data.teacher) is not None and teacher.network is not None:
-        find_network(teacher.network)
+        find_network_of("data.teacher.network", teacher.network)
 
 
 def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str, quiet: bool) -> None:

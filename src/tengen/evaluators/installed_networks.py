@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tengen.disk import data_folder, write_whole
-from tengen.errors import NetworkError, suggestion
+from tengen.errors import NetworkError, NoHomeFolder, suggestion
 from tengen.evaluators.foreign_networks import convert, converted_network, is_foreign, no_people
 from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card, int8_path, load_onnx, read_card
 from tengen.formats import KATAGO_SUFFIXES
@@ -19,6 +19,8 @@ EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
 """A text file that defines `default`: a network's name, then lines of a board size and the network for that size."""
+
+_OF_KATAGO = "KataGo's networks are at https://katagotraining.org/networks/"
 
 
 class UnknownNetwork(NetworkError):
@@ -46,8 +48,16 @@ def find_network(name_or_path: str | Path) -> Path:
     return find_embedded(text, SUFFIX, "network")
 
 
+def find_network_of(key: str, name_or_path: str | Path) -> Path:
+    """As `find_network`, for a key of a recipe, which the error of a network that is not there names."""
+    try:
+        return find_network(name_or_path)
+    except UnknownNetwork as error:
+        raise UnknownNetwork(f"{key}: {error}", error.name) from error
+
+
 def find_network_on(name_or_path: str | Path, size: int) -> Path:
-    """As `find_network`; of `default` the network for boards of this size."""
+    """The path that `find_network` finds; of `default` that of the network for boards of this size."""
     by_size = default_by_size() if str(name_or_path) == "default" else {}
     return by_size.get(size) or find_network(name_or_path)
 
@@ -78,7 +88,7 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     Raises UnknownNetwork, which names `kind` and the nearest embedded name, when there is neither.
     """
     if suffix and Path(name_or_path).name == name_or_path:
-        for folder in (EMBEDDED, user_folder()):
+        for folder in _folders():
             if is_file(folder / f"{name_or_path}{suffix}"):
                 return folder / f"{name_or_path}{suffix}"
     path = Path(name_or_path)
@@ -86,7 +96,7 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
         return path
     refuse_folder(path, kind)
     names = [file.stem for file in embedded_files(suffix or SUFFIX)]
-    hint = suggestion(name_or_path, names)
+    hint = _OF_KATAGO if name_or_path.lower().endswith(".bin.gz") else suggestion(name_or_path, names)
     raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}", name_or_path)
 
 
@@ -111,9 +121,17 @@ def user_folder() -> Path:
     return data_folder("networks")
 
 
+def _folders() -> list[Path]:
+    """The folders of installed files; those of a user without a home folder are the shipped ones."""
+    try:
+        return [EMBEDDED, user_folder()]
+    except NoHomeFolder:
+        return [EMBEDDED]
+
+
 def embedded_files(suffix: str) -> list[Path]:
     """The embedded files with this suffix, by name, then those that the user added; int8 files belong to others."""
-    found = [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    found = [path for folder in _folders() for path in sorted(folder.glob(f"*{suffix}"))]
     return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 

@@ -269,7 +269,9 @@ class SearchPlayer(_EvaluatorPlayer):
     def _choice(self, view: SearchView, turn: Turn) -> Choice:
         point = view.choose(self._spec.temperature or None)
         score = view.score if view.has_score else None
-        comment = comment_of(turn.game.to_play, (view.value + 1) / 2, score, view.visits)
+        network = self._evaluator.on(turn.game.size)
+        knows = network.has_value or self._spec.params.advised(network.advice).playout_weight > 0
+        comment = comment_of(turn.game.to_play, (view.value + 1) / 2 if knows else None, score, view.visits)
         return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
 
 
@@ -326,7 +328,7 @@ class EnginePlayer(_EvaluatorPlayer):
         engine.set_position(turn.game)
         result = engine.think(self._limits(turn.clock))
         self.evaluations += result.evaluations
-        knows = self._spec.kind != "policy" or self._evaluator.on(turn.game.size).has_value
+        knows = self._evaluator.on(turn.game.size).has_value or engine.params_on(turn.game.size).playout_weight > 0
         comment = comment_of(result.to_play, result.winrate if knows else None, result.score, result.visits)
         return Choice(result.move, result.resign, comment, result.visits, time.perf_counter() - started)
 
@@ -349,7 +351,7 @@ class _Draws:
 
     def of(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
         drawn = (self._uniform[turn.id] for turn in turns)
-        return np.array([row[turn.game._native.move_count % len(row)] for row, turn in zip(drawn, turns, strict=True)])
+        return np.array([row[turn.game.move_count % len(row)] for row, turn in zip(drawn, turns, strict=True)])
 
     def end(self, id: int) -> None:
         self._uniform.pop(id, None)

@@ -41,8 +41,10 @@ def recipe_names(*kinds: str) -> list[str]:
 
 
 def recipe_text(name_or_path: str) -> str:
-    """A recipe as it is written. Raises RecipeError for an unknown one."""
-    return _find(name_or_path).read_text(encoding="utf-8")
+    """A recipe as it is written. Raises RecipeError for an unknown one, and for a file that is none."""
+    path = _find(name_or_path)
+    _read(path)
+    return path.read_text(encoding="utf-8")
 
 
 def recipe_fields(name_or_path: str) -> dict[str, Any]:

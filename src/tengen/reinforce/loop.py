@@ -24,7 +24,7 @@ from tengen.data.record import GameRecord
 from tengen.disk import json_text, write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import BLACK, WHITE
@@ -90,7 +90,7 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
         torch.set_num_threads(config.learn.threads)
     files = PolicyGradientFolder(folder, config.name)
     # A run that has begun has its own copy, whatever has become of the start.
-    start = files.parent if files.parent.exists() else find_network(config.start)
+    start = files.parent if files.parent.exists() else find_network_of("start", config.start)
     _check_parent(config, start)
     with files.lead():
         files.prepare(config, start)
@@ -142,7 +142,7 @@ class _Run:
 
     @property
     def hours(self) -> float:
-        """Of work, earlier starts of the run included."""
+        """Hours of work, earlier starts of the run included."""
         return self._earlier + (time.perf_counter() - self._started) / 3600
 
     def go(self, progress: bool) -> Path:

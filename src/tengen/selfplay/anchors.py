@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.errors import RecipeError, TengenError
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network, find_network_of
 from tengen.machine import Device
 from tengen.match.spec import PlayerSpec
 
@@ -93,7 +93,7 @@ def check_networks(words: Iterable[str]) -> None:
     """
     for word in words:
         if word not in _OWN and (spec := _spec(word)).kind in ("network", "policy"):
-            find_network(spec.subject)
+            find_network_of("rating.anchors", spec.subject)
 
 
 def find_anchors(

@@ -14,7 +14,7 @@ from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.format import MANIFEST
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.evaluators.installed_networks import find_network, is_shipped
+from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -124,6 +124,8 @@ def _paths(config: SelfPlayConfig, folder: SelfPlayFolder) -> dict[str, Path]:
     """Where start and records of a recipe are here; networks that come with Tengen are everywhere."""
     records = config.learn.records
     found = {} if records is None else {records.store: Path(records.store)}
-    if config.start is not None and not is_shipped(config.start, path := find_network(folder.start(config.start))):
-        found[config.start] = path
+    if config.start is not None:
+        path = find_network_of("start", folder.start(config.start))
+        if not is_shipped(config.start, path):
+            found[config.start] = path
     return found

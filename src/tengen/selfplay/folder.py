@@ -19,7 +19,7 @@ from typing import Any
 
 from tengen.checksums import Integrity
 from tengen.disk import write_whole
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import read_card
 from tengen.runs.folder import RunFolder, numbered
 from tengen.runs.verify import verify
@@ -143,5 +143,5 @@ class SelfPlayFolder(RunFolder):
         self.check_config(config)
         if config.start is not None and not self._start.exists():
             with write_whole(self._start) as temporary:
-                shutil.copyfile(find_network(config.start), temporary)
+                shutil.copyfile(find_network_of("start", config.start), temporary)
         self.write_recipe(config.model_dump(mode="json"))

@@ -18,7 +18,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import Card, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
@@ -86,7 +86,7 @@ class Learnt:
     learning_rate: float
 
     def event(self) -> dict[str, Any]:
-        """For the log."""
+        """The event for the log."""
         return {
             "positions": self.window.total,
             "window_games": self.window.games,
@@ -118,7 +118,9 @@ class Learner:
         if learn.threads:
             torch.set_num_threads(learn.threads)
         self._start = None if config.start is None else folder.start(self._path(config.start))
-        self._known_games = learnt_games(read_card(find_network(self._start)).provenance) if self._start else []
+        self._known_games: list[dict[str, Any]] = []
+        if self._start is not None:
+            self._known_games = learnt_games(read_card(find_network_of("start", self._start)).provenance)
         if learn.records is not None:
             check_records(path := self._path(learn.records.store), config.game.edge)
             records = Store.open(path)
@@ -254,7 +256,7 @@ class Learner:
             average([*before, candidate], *self._widths, candidate, read_card(candidate).metadata())
 
     def card(self, cycle: int, metrics: dict[str, Any]) -> Card:
-        """Of the network that plays in `cycle`."""
+        """The card of the network that plays in `cycle`."""
         config, network = self.config, self.network_config
         facts = config.card.model_copy(update={"board_sizes": sorted(config.game.sizes), "rules": config.game.rules})
         card = make_card(

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from tengen.cluster import Cluster, Place, SharedFiles
-from tengen.evaluators.installed_networks import find_network, is_shipped
+from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes
@@ -65,9 +65,10 @@ def _paths(run: RunConfig, folder: RunFolder) -> dict[str, Path]:
     stores = {name: store.path for name, store in zip(names, run.data.open_stores(), strict=True)}
     networks = {}
     if run.start is not None and noted_origin(run, folder) is None:
-        networks[run.start] = path if (path := Path(run.start)).is_dir() else find_network(run.start)
+        path = Path(run.start)
+        networks[run.start] = path if path.is_dir() else find_network_of("start", run.start)
     if run.data.teacher and (teacher := run.data.teacher.network):
-        networks[teacher] = find_network(teacher)
+        networks[teacher] = find_network_of("data.teacher.network", teacher)
     return stores | {name: path for name, path in networks.items() if not is_shipped(name, path)}
 
 

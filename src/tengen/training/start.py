@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tengen.disk import write_text
 from tengen.errors import RecipeError
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import read_card
 from tengen.networks.blocks import ScalarLinear, ScaledConv2d
 from tengen.networks.constant_inputs import ScalarRange, fold_scalars, used_scalars
@@ -49,7 +49,7 @@ class TransferredLayers:
     scalars: tuple[int, ...]
 
     def event(self) -> dict[str, Any]:
-        """For the log."""
+        """The event for the log."""
         names = ("source", "layers", "fresh", "unused", "parameters", "total")
         return {name: getattr(self, name) for name in names}
 
@@ -236,8 +236,11 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor], dict[int, float
 
 
 def own_file(name_or_path: str) -> Path:
-    """The file of a network, which training can go on with. Raises RecipeError for one of another program."""
-    path = find_network(name_or_path)
+    """The file of a network, which training can go on with.
+
+    Raises NetworkError where there is none, and RecipeError for one of another program.
+    """
+    path = find_network_of("start", name_or_path)
     if "family" not in read_card(path).config:
         raise RecipeError(
             f"start: {name_or_path} is a network of another program, which Tengen cannot train further; it can teach "

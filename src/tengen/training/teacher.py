@@ -15,14 +15,14 @@ from torch import Tensor
 
 from tengen.coords import MIN_SIZE
 from tengen.data.batch import Batch, Rows
+from tengen.data.encoder import Encoder, Target
 from tengen.data.label_sampler import MIN_PROBABILITY, TargetMix
 from tengen.data.planes import PlaneSet, plane_set
 from tengen.data.record import symmetry_table
-from tengen.data.sampler import Encoder, Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluator import boards_not_learnt, sees_komi
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
 from tengen.evaluators.torch_graph import HALF, graph_module
@@ -45,7 +45,7 @@ class Teacher:
     @classmethod
     def named(cls, name: str) -> Teacher:
         """An installed network or a network file, KataGo's too. Raises NetworkError where there is none."""
-        path = find_network(name)
+        path = find_network_of("data.teacher.network", name)
         return cls(path, read_card(path))
 
     def check(self, sizes: list[int], vary_rules: bool) -> None:

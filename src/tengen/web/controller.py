@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from tengen.coords import to_gtp
 from tengen.engine import Limits, SearchResult, Style
-from tengen.errors import IllegalMove, TengenError
+from tengen.errors import IllegalMove, NetworkError, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview, positions_of, review
 from tengen.sgf import GameNode
@@ -152,6 +152,11 @@ class EngineController:
 
         def search(positions: Sequence[tuple[GameNode, Game]]) -> GameReview | None:
             with self._engines.queue(network) as queue:
+                if not queue.has_value(session.tree.size):
+                    name = queue.evaluator.on(session.tree.size).name
+                    raise NetworkError(
+                        _("{name} has no value, which a review needs: choose another network", name=name)
+                    )
                 return review(session.tree, positions, queue, visits, keep, lambda: over.is_set() or changed())
 
         def changed() -> bool:

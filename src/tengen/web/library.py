@@ -195,7 +195,7 @@ class GameLibrary:
 
 
 def _digest(path: Path) -> bytes | None:
-    """Of the content of a file; None where it is gone or cannot be read."""
+    """The SHA-256 of a file; None where it is gone or cannot be read."""
     try:
         return sha256(path.read_bytes()).digest()
     except OSError:

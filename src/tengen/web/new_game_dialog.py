@@ -119,7 +119,8 @@ class NewGameDialog:
         named = settings.size in SIZES
         first = Side.of(settings.opponent)
         # Who named no strength is offered the level that follows the results.
-        opponent = replace(first, key=AUTO) if first.key == DEFAULT_ENGINE.key else first
+        unnamed = first.key == DEFAULT_ENGINE.key and not settings.chosen
+        opponent = replace(first, key=AUTO) if unnamed else first
         self.form = Form(
             settings.mode,
             settings.size if named else 0,

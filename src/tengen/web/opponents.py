@@ -54,7 +54,7 @@ class AutomaticLevel:
         return AutomaticLevel(min(max(self.number + (step if won else -step), 1), highest), step, won)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the browser to keep."""
+        """The level as a dictionary, for the browser to keep."""
         return asdict(self)
 
 

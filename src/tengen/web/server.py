@@ -60,15 +60,14 @@ HEAD += "".join(
 class SessionCache:
     """The sessions of the last tabs by the id of the tab, so that a reload finds its game again."""
 
-    def __init__(self, limit: int = MAX_SESSIONS) -> None:
+    def __init__(self) -> None:
         self._sessions: OrderedDict[str, GameSession] = OrderedDict()
-        self._limit = limit
 
     def keep(self, tab: str, session: GameSession) -> None:
-        """Store the session of a tab. The oldest session is dropped above the limit."""
+        """Store the session of a tab. Above MAX_SESSIONS the oldest session is dropped."""
         self._sessions[tab] = session
         self._sessions.move_to_end(tab)
-        while len(self._sessions) > self._limit:
+        while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
 
     def find(self, tab: str) -> GameSession | None:

@@ -137,7 +137,7 @@ class GameSession:
 
     @property
     def unfinished(self) -> bool:
-        """The same, also while it is edited."""
+        """Whether a game with the engine has begun and not ended, also while it is edited."""
         return self.goes_on and self.tip.parent is not None and not self._tip_over
 
     @property

@@ -47,7 +47,10 @@ class PageAnalysis:
 
 @dataclass(frozen=True)
 class GameSettings:
-    """The settings of one game; `players` has Black's first. Raises TengenError for bad values."""
+    """The settings of one game; `players` has Black's first. Raises TengenError for bad values.
+
+    `chosen`: whether the command line named the strength of the opponent.
+    """
 
     size: int = 19
     rules: str = "chinese"
@@ -55,6 +58,7 @@ class GameSettings:
     handicap: int = 0
     players: tuple[PlayerChoice, PlayerChoice] = (PERSON, DEFAULT_ENGINE)
     clock: TimeControl | None = None
+    chosen: bool = False
 
     def __post_init__(self) -> None:
         if not MIN_SIZE <= self.size <= MAX_SIZE:
@@ -108,6 +112,9 @@ def usual_komi(rules: str, handicap: int, size: int) -> float:
     return Rules.parse(rules).usual_komi
 
 
-def first_game(size: int, visits: int) -> GameSettings:
-    """The settings that a tab opens with. Raises TengenError for an impossible size."""
-    return GameSettings(size=size, komi=usual_komi("chinese", 0, size), players=(PERSON, level_of_visits(visits)))
+def first_game(size: int, visits: int | None) -> GameSettings:
+    """The settings that a tab opens with, without `visits` against `DEFAULT_ENGINE`. Raises TengenError for an
+    impossible size."""
+    opponent = DEFAULT_ENGINE if visits is None else level_of_visits(visits)
+    komi = usual_komi("chinese", 0, size)
+    return GameSettings(size=size, komi=komi, players=(PERSON, opponent), chosen=visits is not None)
