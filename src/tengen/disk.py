@@ -6,7 +6,7 @@ import errno
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 
 from tengen.checksums import seal
+from tengen.errors import NoHomeFolder
 from tengen.machine import sync_file, sync_folder
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -71,20 +72,28 @@ def write_text(path: Path, text: str, *, durable: bool = True, shared: bool = Fa
 
 
 def data_folder(name: str) -> Path:
-    """Where files of one kind of this user are, which may not exist yet."""
-    return Path(platformdirs.user_data_dir("tengen", appauthor=False)) / name
+    """Where files of one kind of this user are, which may not exist yet. Raises NoHomeFolder."""
+    return _user_folder(platformdirs.user_data_dir) / name
 
 
 def cache_path(name: str) -> Path:
-    """A file or folder, which may not exist, in the user's cache folder, which may be lost at any time."""
-    return Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / name
+    """A file or folder, which may not exist, in the user's cache folder, which may be lost at any time. Raises
+    NoHomeFolder."""
+    return _user_folder(platformdirs.user_cache_dir) / name
+
+
+def _user_folder(folder_of: Callable[..., str]) -> Path:
+    try:
+        return Path(folder_of("tengen", appauthor=False))
+    except RuntimeError as error:  # a user without an entry in the system's list, as in a container
+        raise NoHomeFolder("this user has no home folder, in which Tengen keeps files: set HOME to a folder") from error
 
 
 def cache_folder(name: str) -> Path | None:
-    """The folder `cache_path(name)`, made where it is missing; None where nothing can be written there: a read-only
-    home must not stop a game."""
-    folder = cache_path(name)
+    """The folder `cache_path(name)`, made where it is missing; None where nothing can be written there: a home that is
+    read-only or unknown must not stop a game."""
     try:
+        folder = cache_path(name)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None

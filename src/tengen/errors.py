@@ -34,6 +34,10 @@ class NetworkError(TengenError, ValueError):
     """A file that is no network of ours, or a network that does not fit the task."""
 
 
+class NoHomeFolder(TengenError, OSError):
+    """The system does not say where the files of this user are."""
+
+
 class GtpError(TengenError, ValueError):
     """A GTP command that cannot be carried out; its text follows the question mark."""
 

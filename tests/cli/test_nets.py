@@ -209,6 +209,50 @@ def test_an_altered_network_has_no_card(tmp_path: Path, capsys: pytest.CaptureFi
     assert "net.onnx is altered" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words", [["add", "FILE", "--name", "other"], ["join", "FILE", "FILE", "--out", "OUT"],
+              ["export", "FILE", "--format", "katago", "--out", "OUT"]],
+)  # fmt: skip
+def test_an_altered_network_gets_no_new_checksum(
+    words: list[str], user: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = bytearray(find_network("zero-7x7").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "net.onnx").write_bytes(data)
+    places = {"FILE": str(tmp_path / "net.onnx"), "OUT": str(tmp_path / "out")}
+    assert main(["nets", *(places.get(word, word) for word in words)]) == 2
+    assert "net.onnx is altered" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["net.onnx"]
+
+
+def test_a_card_with_odd_texts_and_metrics_is_listed(
+    user: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    user.mkdir(parents=True)
+    for name, int8 in (("one", {}), ("two", "fast[/b]")):
+        metrics: dict[str, object] = {"top1": "46%[/b]", "int8": int8, "a [/b]": 1}
+        changes = {"name": name, "family": "[/b]", "config": {"size": "[/i]"}, "metrics": metrics}
+        card = read_card(find_network("zero-7x7")).model_copy(update=changes)
+        relabel(find_network("zero-7x7"), user / f"{name}.onnx", card.metadata())
+    assert main(["nets"]) == 0
+    out = capsys.readouterr().out
+    assert "[/b]" in out and "[/i]" in out and "46%[/b]" in out and "fast[/b]" in out
+    assert main(["nets", "one"]) == 0
+    assert "a [/b]" in capsys.readouterr().out
+
+
+def test_an_int8_file_of_a_conversion_needs_a_cache_folder(
+    katago_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The conversion is removed when the command ends."""
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert main(["nets", "quantize", str(katago_file)]) == 2
+    assert "networks cannot be written, where the int8 file of" in (error := capsys.readouterr().err)
+    assert error.endswith("tengen nets add, and quantize it by its name\n")
+
+
 def test_nets_lists_and_shows(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nets"]) == 0
     assert "mine (default)" in capsys.readouterr().out.replace("\n", " ")

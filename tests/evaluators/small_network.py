@@ -6,12 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tengen.data.planes import plane_set
 from tengen.evaluators import InputBatch
 from tengen.evaluators.network_file import Card
 from tengen.networks import NetOutput
 from tengen.networks.export import export
 
-PLANES, SCALARS = 7, 3
+PLANES, SCALARS = len(plane_set("tengen").planes), len(plane_set("tengen").scalars)
 
 
 class SmallNet(nn.Module):

@@ -212,6 +212,14 @@ def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytes
             load_evaluator(network, "cuda")
 
 
+@pytest.mark.parametrize("names", [["CPU", "GPU"], ["CPU", "GPU.0", "GPU.1"]])
+def test_one_gpu_or_several(names: list[str], machine: Machine, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.milliseconds = {"cpu": 8, "intel-gpu": 2}
+    monkeypatch.setattr(devices, "openvino_devices", lambda: names)
+    devices.check_device("intel-gpu")
+    assert fastest_device(network, 8)[0] == "intel-gpu"
+
+
 @pytest.mark.parametrize(("device", "precision"), [("onnxruntime", "bf16"), ("torch", "int8"), ("intel-gpu", "int8")])
 def test_a_precision_that_a_device_lacks_is_refused(
     device: Device, precision: Precision, network: Path, monkeypatch: pytest.MonkeyPatch

@@ -40,7 +40,7 @@ def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyP
     assert find_network(moved) == found and len(calls) == 1
 
 
-def test_conversions_of_earlier_versions_are_removed(plain: Path) -> None:
+def test_conversions_of_earlier_versions_are_removed(plain: Path, caplog: pytest.LogCaptureFixture) -> None:
     found = find_network(plain)
     stem, version = found.stem.rsplit("-", 1)
     names = [
@@ -50,8 +50,11 @@ def test_conversions_of_earlier_versions_are_removed(plain: Path) -> None:
     for path in others:
         path.write_bytes(b"")
     assert find_network(plain) == found and all(path.exists() for path in others), "nothing is converted"
+    assert not caplog.records
     found.unlink()
     assert find_network(plain) == found
+    (warning,) = caplog.messages
+    assert warning.startswith(f"the int8 file of {plain} was made") and "tengen nets quantize" in warning
     assert [path.name for path in others if not path.exists()] == names[:6]
 
 
@@ -85,7 +88,9 @@ def test_unknown_profiles(profile: str, message: str, tmp_path: Path) -> None:
 
 
 def test_unknown_files(plain: Path) -> None:
-    with pytest.raises(NetworkError, match=r"no network 'nothing\.bin\.gz': neither an installed one nor a file"):
+    with pytest.raises(
+        NetworkError, match=r"no network 'nothing\.bin\.gz': neither .*; KataGo's networks are at \S+org"
+    ):
         find_network("nothing.bin.gz")
     with pytest.raises(NetworkError, match=r"plain\.txt imitates no people, so that it takes no profile 'rank_5k'"):
         find_network(f"{plain}@rank_5k")

@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import katago_twin as twin
 import numpy as np
@@ -16,16 +18,18 @@ from filelock import FileLock
 from small_network import PLANES, SCALARS, SmallNet, random_inputs, write_network
 
 from tengen import _native
+from tengen.checksums import file_digest
 from tengen.disk import cache_path
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator, openvino
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.layout import Layout, native_layers
-from tengen.evaluators.network_file import Card
+from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import CACHE, OpenVinoEvaluator
 from tengen.game import Game
+from tengen.networks.export import relabel
 
 
 def test_a_batch_of_any_length(network: Path) -> None:
@@ -46,8 +50,61 @@ def test_models_are_compiled_once_and_cached_on_disk(network: Path, model_cache:
     before = sorted(cache_path(CACHE).rglob("*.blob"))
     assert before
     evaluator.infer(random_inputs([9] * 4, 9))
+    times = [path.stat().st_mtime_ns for path in before]
     OpenVinoEvaluator(network).warm_up(9, (1, 4))
     assert sorted(cache_path(CACHE).rglob("*.blob")) == before
+    assert [path.stat().st_mtime_ns for path in before] == times
+
+
+def altered(blob: Path) -> None:
+    data = bytearray(blob.read_bytes())
+    data[-8:] = bytes(8)  # as after a loss of power
+    blob.unlink()
+    blob.write_bytes(data)
+
+
+def without_digest(blob: Path) -> None:
+    """As after a kill while it was written."""
+    data = blob.read_bytes()
+    for path in (blob, blob.with_suffix(".sha256")):
+        path.unlink()
+    blob.write_bytes(data[:-100])
+
+
+@pytest.mark.parametrize("damage", [altered, without_digest])
+def test_a_compiled_model_that_is_damaged_is_made_again(
+    damage: Callable[[Path], None], network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenVINO evaluates with it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    inputs = random_inputs([9], 9)
+    expected = OpenVinoEvaluator(network).infer(inputs)
+    (blob,) = cache_path(CACHE).rglob("*.blob")
+    size = blob.stat().st_size
+    damage(blob)
+    damaged = blob.read_bytes()
+    for _ in range(2):
+        found = OpenVinoEvaluator(network).infer(inputs)
+        assert np.array_equal(found.policy, expected.policy) and np.array_equal(found.value, expected.value)
+        assert blob.read_bytes() != damaged and blob.stat().st_size == size
+    assert blob.with_suffix(".sha256").read_text() == file_digest(blob)
+
+
+@pytest.mark.parametrize(
+    ("flags", "capabilities", "expected"),
+    [
+        ("avx2 avx512_bf16", ["FP32", "BF16"], "bf16"),
+        ("avx2 amx_bf16", ["FP32", "BF16"], "bf16"),
+        ("avx2 avx_vnni", ["FP32", "BF16"], "f32"),  # Arrow Lake and Lunar Lake convert it alone
+        ("avx2 avx512_bf16", ["FP32"], "f32"),
+        ("", ["FP32", "BF16"], "bf16"),  # Arm
+    ],
+)
+def test_bf16_is_for_processors_that_multiply_it(
+    flags: str, capabilities: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_native, "processor_flags", flags.split)
+    assert openvino._half(SimpleNamespace(get_property=lambda *_: capabilities)) == expected
 
 
 @pytest.mark.skipif("avx512_bf16" not in _native.processor_flags(), reason="this processor has no products of bf16")
@@ -83,12 +140,15 @@ def test_a_full_cache_gives_up_the_models_used_longest_ago(
     evaluator.warm_up(9, (1,))
     (own,) = cache_path(CACHE).rglob("*.blob")
     older, newer = (own.with_name(f"{name}.blob") for name in ("older", "newer"))
-    for path, age in ((older, 3_000_000), (newer, 2_000_000)):
+    for path in (older, newer):
         path.write_bytes(bytes(own.stat().st_size))
+    older.with_suffix(".sha256").touch()
+    for path, age in ((older, 3_000_000), (newer, 2_000_000)):
         os.utime(path, (time.time() - age,) * 2)
     monkeypatch.setattr(openvino, "_CACHE_BYTES", int(3.5 * own.stat().st_size))
     evaluator.warm_up(7, (1,))
     left = set(cache_path(CACHE).rglob("*.blob"))
+    assert {path.with_suffix(".blob") for path in cache_path(CACHE).rglob("*.sha256")} == left - {newer}
     assert older not in left and newer in left and len(left) == 3 and own in left
     assert len(OpenVinoEvaluator(network).infer(random_inputs([9], 9))) == 1
 
@@ -196,6 +256,18 @@ def test_shapes_of_another_rank(
     onnx.save(model, tmp_path / "other.onnx")
     with pytest.raises(NetworkError, match=r"other\.onnx"):
         open_file(tmp_path / "other.onnx")
+
+
+@pytest.mark.parametrize("open_file", [OpenVinoEvaluator, OnnxRuntimeEvaluator])
+def test_a_network_and_a_card_that_do_not_fit(
+    open_file: Callable[[Path], NetworkFileEvaluator], network: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.onnx"
+    relabel(network, path, read_card(network).model_copy(update={"plane_set": "agz17"}).metadata())
+    with pytest.raises(NetworkError, match=rf"other.onnx does not fit .*takes {PLANES} planes .*'agz17' .*17 and"):
+        open_file(path)
+    relabel(network, path, read_card(network).model_copy(update={"plane_set": "of a program"}).metadata())
+    assert len(open_file(path).infer(random_inputs([9], 9))) == 1, "which may register it later"
 
 
 def test_wrong_planes_are_named(network: Path) -> None:

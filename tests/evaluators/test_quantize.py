@@ -121,6 +121,20 @@ def test_a_quantised_network_keeps_its_moves(tmp_path: Path, monkeypatch: pytest
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
 
 
+def test_an_interruption_leaves_the_int8_file_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "copy.onnx"
+    shutil.copy(find_network("zero-7x7"), copy)
+    int8_path(copy).write_bytes(b"an earlier one")
+
+    def interrupt(*_: object) -> Cost:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(quantization, "_cost", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        quantize(copy, count=16)
+    assert int8_path(copy).read_bytes() == b"an earlier one" and len(list(tmp_path.iterdir())) == 2
+
+
 @pytest.mark.slow
 def test_a_network_for_many_boards_is_judged_on_each_of_the_usual_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -147,6 +161,7 @@ def test_a_network_without_convolutions_is_refused(network: Path, tmp_path: Path
     model = onnx.load(network)
     for node in model.graph.node:
         node.op_type = "Identity" if node.op_type == "Conv" else node.op_type
+    onnx.helper.set_model_props(model, read_card(network).metadata())  # without the checksum
     plain = tmp_path / "plain.onnx"
     onnx.save(model, plain)
     with pytest.raises(NetworkError, match="no convolutions"):

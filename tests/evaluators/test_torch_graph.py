@@ -175,6 +175,7 @@ def changed(folder: Path, **changes: str) -> Path:
             node.op_type = value
         else:
             node.attribute.append(onnx.helper.make_attribute(name, value))
+    onnx.helper.set_model_props(model, read_card(path).metadata())  # without the checksum
     onnx.save(model, path)
     return path
 

@@ -7,7 +7,7 @@ another program.
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,11 +18,12 @@ from tengen.checksums import check_seal
 from tengen.cli.board_sizes import warn_of_boards
 from tengen.cli.tables import print_table
 from tengen.coords import check_size
-from tengen.disk import json_text
+from tengen.disk import cache_folder, cache_path, json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
+from tengen.evaluators.foreign_networks import is_foreign
 from tengen.evaluators.installed_networks import (
     EMBEDDED,
     UnknownNetwork,
@@ -174,6 +175,11 @@ def quantize(
     from tengen.evaluators.quantize import MAX_TOP1_LOSS, MAX_WINRATE_ERROR
     from tengen.evaluators.quantize import quantize as write_int8
 
+    if any(map(is_foreign, (name, name.rpartition("@")[0]))) and cache_folder("networks") is None:
+        raise NetworkError(
+            f"{cache_path('networks')} cannot be written, where the int8 file of {name} would be kept: install the "
+            "network with tengen nets add, and quantize it by its name"
+        )
     network = find_network(name)
     if network.parent == EMBEDDED and not Path(name).is_file():
         raise NetworkError(f"{name} comes with Tengen, whose files stay as they are: copy {network} and give the copy")
@@ -207,7 +213,7 @@ def _position(text: str, size: int | None, rules: str, komi: float | None) -> Ga
         if moves and int(moves) > len(game.moves):
             raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
         if rules:
-            from tengen.gtp.setup import replayed
+            from tengen.engine.positions import replayed
 
             game = replayed(game, Rules.parse(rules))
         if komi is not None:
@@ -268,16 +274,16 @@ def _print_list(cards: list[Card], default: str) -> None:
         right = heading in ("top-1", "games", "hours", "int8")
         table.add_column(heading, justify="right" if right else "left", no_wrap=True)
     for card in cards:
-        top1 = card.metrics.get("top1")
+        int8 = card.metrics.get("int8")
         table.add_row(
             escape(card.name) + (" (default)" if card.name == default else ""),
-            card.family,
-            str(card.config.get("size", "")),
+            escape(card.family),
+            escape(str(card.config.get("size", ""))),
             _boards(card.board_sizes),
-            f"{top1:.1%}" if top1 is not None else "",
+            _number(card.metrics.get("top1"), "{:.1%}"),
             f"{card.games:,}" if card.games else "",
             f"{card.hours:g}" if card.hours else "",
-            f"{int8['speed']:g} x" if (int8 := card.metrics.get("int8")) else "",
+            _number(int8.get("speed") if isinstance(int8, dict) else int8, "{:g} x"),
         )
     console = Console()
     print_table(table, console, whole=True)
@@ -314,8 +320,13 @@ def _print_card(card: Card) -> None:
             text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())
         else:
             text = " to ".join(map(str, value)) if isinstance(value, list) else str(value)
-        table.add_row(metric.replace("_", " "), escape(text))
+        table.add_row(escape(metric.replace("_", " ")), escape(text))
     Console().print(table)
+
+
+def _number(value: Any, form: str) -> str:
+    """A metric of a card in this form; what is no number as it stands there."""
+    return form.format(value) if isinstance(value, int | float) else "" if value is None else escape(str(value))
 
 
 def _boards(sizes: list[int]) -> str:

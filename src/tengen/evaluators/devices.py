@@ -37,6 +37,7 @@ PROVIDERS: dict[str, str] = {
 BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 """Devices that `auto` leaves out: TensorRT compiles for minutes, and OpenVINO is faster on the CPU."""
 _SECONDS = 0.4  # of measuring a device
+_LAYOUT_SECONDS = 8.0  # after which no further layout is tried; most of them compile models
 
 
 class EvaluatorOptions(TypedDict, total=False):
@@ -97,16 +98,21 @@ def check_device(device: Device) -> None:
     elif device == "torch":
         if find_spec("torch") is None:
             raise MissingExtra("device torch", "train")
-    elif device == "intel-gpu" and "GPU" not in (found := openvino_devices()):
+    elif device == "intel-gpu" and not _has_gpu(found := openvino_devices()):
         raise NetworkError(f"device intel-gpu: OpenVINO finds no GPU on this machine, only {', '.join(found)}")
 
 
 def openvino_devices() -> list[str]:
-    """OpenVINO's devices, such as CPU, GPU, GPU.1."""
+    """OpenVINO's devices, such as CPU and GPU; with two GPUs CPU, GPU.0 and GPU.1."""
     from tengen.evaluators.openvino import openvino_core
 
     found: list[str] = openvino_core().available_devices
     return found
+
+
+def _has_gpu(found: list[str]) -> bool:
+    """Whether a GPU is among OpenVINO's devices. Of several it takes the first one by the name GPU."""
+    return any(name.partition(".")[0] == "GPU" for name in found)
 
 
 def onnxruntime_providers() -> list[str]:
@@ -159,11 +165,10 @@ def fastest_device(
     return best, rates
 
 
-def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8.0) -> dict[str, float]:
+def measure_layouts(path: Path, batch: int, threads: int = 0) -> dict[str, float]:
     """Evaluations a second of a network on the CPU in batches of `batch`, by layout; "rule" is OpenVinoEvaluator's own.
 
-    The fastest is kept for `device` auto, where it is at least 10% faster than the rule. After `seconds`, most of which
-    compile models, no further layout is tried.
+    The fastest is kept for `device` auto, where it is at least 10% faster than the rule.
     """
     from tengen.evaluators.layout import Layout
     from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -173,7 +178,7 @@ def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8
     opened: list[tuple[str, Layout | None, OpenVinoEvaluator]] = [("rule", None, plain)]
     rates = {"rule": evaluation_rate(plain, batch, 0)}
     for layout in Layout.candidates(threads or core_count(), plain.rule.fitting > 0, batch):
-        if time.monotonic() - began > seconds:
+        if time.monotonic() - began > _LAYOUT_SECONDS:
             break
         evaluator = OpenVinoEvaluator(path, threads=threads, remember=False, layout=layout)
         opened.append((str(layout), layout, evaluator))
@@ -221,13 +226,16 @@ class _Kept:
     """What was measured on this machine: a JSON file in the user's cache folder, which may be lost at any time."""
 
     def __init__(self) -> None:
-        self._path = cache_path("devices.json")
         self._machine = _machine()
         self._found: dict[str, Any] = {"machine": self._machine}
         with suppress(OSError, ValueError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if isinstance(found, dict) and found.get("machine") == self._machine:
                 self._found = found
+
+    @property
+    def _path(self) -> Path:
+        return cache_path("devices.json")
 
     def devices(self, again: bool = False) -> list[Device]:
         """The CPU, and the other devices that libraries of this machine offer, listed once unless `again`."""
@@ -236,7 +244,7 @@ class _Kept:
             return ["cpu"]
         if again or "devices" not in self._found:
             providers = onnxruntime_providers()
-            gpu: list[Any] = ["intel-gpu"] if "GPU" in openvino_devices() else []
+            gpu: list[Any] = ["intel-gpu"] if _has_gpu(openvino_devices()) else []
             others = [name for name, known in PROVIDERS.items() if known in providers and name not in BY_NAME_ONLY]
             # Loading PyTorch to ask takes two seconds; without a card there is nothing to ask for.
             own: list[Any] = ["torch"] if self._machine["graphics"] != [] and _torch_gpu() else []

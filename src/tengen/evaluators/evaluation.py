@@ -157,7 +157,7 @@ FURTHER = tuple(field.name for field in fields(Evaluation))[4:]
 
 
 _ROUNDING = 1e-3
-"""By so much a value may lie beyond -1 and 1."""
+"""How far a value may lie beyond -1 and 1."""
 
 
 def evaluation_fault(found: Evaluation, batch: InputBatch) -> str:

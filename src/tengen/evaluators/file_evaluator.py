@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tengen.checksums import check_seal
+from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import FURTHER, Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
@@ -85,12 +86,25 @@ class NetworkFileEvaluator(BatchEvaluator):
                 "[B, S] and mask [B, H, W]"
             )
         self._channels, self._scalars = inputs["planes"][1] or 0, inputs["scalars"][1] or 0
+        self._check_plane_set()
         self.only_size = inputs["planes"][3]
         self.outputs = [name for name in OUTPUTS if name in outputs]
         self.has_value, self.has_score, self.has_ownership = (
             name in outputs for name in ("value", "score", "ownership")
         )
         self.has_optimism = "policy_optimistic" in outputs
+
+    def _check_plane_set(self) -> None:
+        """Raise NetworkError where the plane set of the card has other numbers of planes and scalars."""
+        try:
+            known = plane_set(self.plane_set)
+        except NetworkError:  # of a package that is not here, or that a program registers later
+            return
+        if (len(known.planes), len(known.scalars)) != (self._channels, self._scalars):
+            raise NetworkError(
+                f"{self.path} does not fit its card: it takes {self._channels} planes and {self._scalars} scalars, "
+                f"plane set {known.name!r} of the card has {len(known.planes)} and {len(known.scalars)}"
+            )
 
     def _describe_policy(self, shape: Sequence[int]) -> None:
         """Check the shape of the policy on a board of `_edge`, and keep whether it has a pass."""

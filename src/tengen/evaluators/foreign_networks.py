@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import logging
 import re
 import shutil
 import tempfile
@@ -14,8 +15,10 @@ from filelock import FileLock
 from tengen.checksums import Integrity, file_digest, sealed
 from tengen.disk import cache_folder, write_whole
 from tengen.errors import NetworkError
-from tengen.evaluators.network_file import SUFFIX, Card
+from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card
 from tengen.formats import DEFAULT_PROFILE, is_katago_file
+
+logger = logging.getLogger(__name__)
 
 KATAGO_SIZES = range(5, 20)
 """The board sizes of networks of KataGo."""
@@ -47,17 +50,26 @@ def converted_network(path: Path, profile: str = "") -> Path:
         with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
             if sealed(converted) is not Integrity.INTACT:  # missing, or damaged since
                 convert(path, converted, profile)
-                _remove_older(folder, stem, GRAPH_VERSION)
+                if _remove_older(folder, stem, GRAPH_VERSION):
+                    logger.warning(
+                        "the int8 file of %s was made by an earlier version of Tengen and is removed: tengen nets "
+                        "quantize makes it anew",
+                        f"{path}{profile and '@'}{profile}",
+                    )
     return converted
 
 
-def _remove_older(folder: Path, stem: str, version: int) -> None:
-    """Remove what earlier versions of Tengen made of a network; what another process has open may stay."""
+def _remove_older(folder: Path, stem: str, version: int) -> bool:
+    """Remove what earlier versions of Tengen made of a network; what another process has open may stay. Returns whether
+    an int8 file was among it."""
+    had_int8 = False
     for path in folder.glob(f"{stem}-*"):
         found = re.fullmatch(rf"{re.escape(stem)}-(\d+)\..+", path.name)
         if found and int(found[1]) < version:
             with suppress(OSError):
                 path.unlink()
+                had_int8 |= path.name.endswith(INT8_SUFFIX)
+    return had_int8
 
 
 def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card:

@@ -120,9 +120,11 @@ def parse_card(text: str | bytes, path: str | Path) -> Card:
 
 
 def load_onnx(path: Path) -> Any:
-    """The onnx.ModelProto of a file. Raises NetworkError for a file that cannot be read."""
+    """The onnx.ModelProto of a file. Raises NetworkError for a file that cannot be read, and for an altered one, from
+    which others would be written with a checksum of their own."""
     import onnx
 
+    check_seal(path, NetworkError)
     try:
         return onnx.load(path)
     except Exception as error:  # protobuf's classes share no base of their own

@@ -2,6 +2,7 @@
 
 import atexit
 import logging
+import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from tengen import _native
+from tengen.checksums import file_digest
 from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
@@ -33,6 +35,7 @@ logger = logging.getLogger(__name__)
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
 _CACHE_BYTES = 2 << 30  # of the models of one precision
+_DIGEST = ".sha256"  # of the file beside a compiled model
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
@@ -166,6 +169,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             threads = core_count()
         self.precision = _resolve(precision, self.path, self._core)
         self._file = int8_path(self.path) if self.precision == "int8" else self.path
+        self._fingerprint = _fingerprint(self._file)
         self._options = self._device_options(threads, streams, remember)
         self._streams = streams
         self._kernels: dict[str, _native.Winograd] = {}
@@ -270,7 +274,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             model = self._network.clone()
             model.reshape({name: list(shape) for name, shape in shapes.items()})
-            compiled = self._compile_native(model, parts) if layout.native else self._compile(model, layout)
+            compiled = self._compile_native(model, parts) if layout.native else self._compile(model, rows, edge, layout)
             for _ in range(self._streams):
                 found.put(_Requests(self._new_request(compiled, shapes) for _ in range(parts)))
         except RuntimeError as error:
@@ -301,18 +305,24 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
                 options["INFERENCE_PRECISION_HINT"] = "f32"
             return self._compiled(model, {**self._options, **options})
 
-    def _compile(self, model: Any, layout: Layout) -> Any:
+    def _compile(self, model: Any, rows: int, edge: int, layout: Layout) -> Any:
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
-        options = self._options
+        cache = self._options.get("CACHE_DIR", "")
+        # OpenVINO does not say which file it will read: a folder for each shape of a network has few files to check.
+        folder = Path(cache) / f"{self._fingerprint}-{edge}-{rows}"
+        options = {**self._options, "CACHE_DIR": str(folder) if cache else ""}
         if layout.parts > 1 or layout.threads != self.rule.threads:
             threads = layout.parts * layout.threads
             options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
-        with _COMPILING, _sole_user(options.get("CACHE_DIR", "")):
+        with _COMPILING, _sole_user(cache):
+            if cache:
+                _remove_damaged(folder)
             try:
                 compiled = self._compiled(model, options)
             except RuntimeError:
                 return self._compiled(model, {**options, "CACHE_DIR": ""})
-            if cache := options.get("CACHE_DIR"):
+            if cache:
+                _note_digests(folder)
                 _trim(Path(cache))
             return compiled
 
@@ -346,11 +356,39 @@ def _sole_user(cache: str) -> Iterator[None]:
         lock.release()
 
 
+def _fingerprint(path: Path) -> str:
+    """A name for a network file: its last bytes, which are of its SHA-256 where it has one. Networks with the same name
+    share folders of compiled models, not the models."""
+    with path.open("rb") as file:
+        file.seek(-16, os.SEEK_END)
+        return file.read().hex()
+
+
+def _remove_damaged(folder: Path) -> None:
+    """Remove the models of a folder that are not as they were written, as after a loss of power, or were not written to
+    the end: OpenVINO reads them without a check, and evaluates with them (2026.4)."""
+    for path in folder.glob("*.blob"):
+        noted = path.with_suffix(_DIGEST)
+        with suppress(OSError):
+            if not noted.is_file() or noted.read_bytes() != file_digest(path).encode():
+                path.unlink()
+                noted.unlink(missing_ok=True)
+
+
+def _note_digests(folder: Path) -> None:
+    """Write the SHA-256 of each new model of a folder beside it."""
+    for path in folder.glob("*.blob"):
+        noted = path.with_suffix(_DIGEST)
+        with suppress(OSError):  # a full disk: then the model is compiled again the next time
+            if not noted.is_file():
+                noted.write_bytes(file_digest(path).encode())
+
+
 def _trim(cache: Path) -> None:
     """Remove the models that were used longest ago while those of the folder take more than `_CACHE_BYTES`: a network
     has one for each board size and size of batch, and each version of OpenVINO makes its own."""
     found = []
-    for path in cache.glob("*.blob"):
+    for path in cache.rglob("*.blob"):  # earlier versions of Tengen had no folders in it
         with suppress(OSError):  # somebody has just removed it
             found.append((path, path.stat()))
     excess = sum(state.st_size for _, state in found) - _CACHE_BYTES
@@ -361,6 +399,8 @@ def _trim(cache: Path) -> None:
         with suppress(OSError):  # Windows removes no file that is mapped into memory
             path.unlink()
             excess -= state.st_size
+            path.with_suffix(_DIGEST).unlink(missing_ok=True)
+            path.parent.rmdir()  # unless there are others
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:
@@ -382,7 +422,10 @@ def _resolve(precision: Precision, path: Path, core: Any) -> str:
 
 def _half(core: Any) -> str:
     """bf16 where the processor multiplies it, else f32."""
-    return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+    # OpenVINO also lists it for processors that only convert it (AVX2 with VNNI 2: Arrow Lake, Lunar Lake).
+    flags = set(_native.processor_flags())  # empty on other architectures than x86-64
+    multiplies = not flags or bool(flags & {"avx512_bf16", "amx_bf16"})
+    return "bf16" if multiplies and "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
 
 
 def _fitting_layers(model: Any, kinds: tuple[NativeLayers, ...]) -> tuple[NativeLayers | None, int]:

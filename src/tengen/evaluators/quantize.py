@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,11 @@ def quantize(
                 disable_bias_correction=True,
             ),
         )
-        _write(made, card, target)
-        cost = _cost(plain, target, judging)
+        # Elsewhere: an interruption must leave the file that is there.
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            trial = Path(folder) / target.name
+            _write(made, card, trial)
+            cost = _cost(plain, trial, judging)
         if cost.fine:
             break
     _write(made, card, target, cost)

@@ -23,7 +23,7 @@ Sizes: TypeAlias = list[Any]
 """Numbers that follow from the shapes of the inputs: not tensors, so that no operation waits for the device."""
 Value: TypeAlias = "Tensor | Sizes | float"
 HALF = torch.float16
-"""On a GPU. Its eleven bits count the 361 points of a board; bfloat16 has eight."""
+"""The precision on a GPU. Its eleven bits count the 361 points of a board; bfloat16 has eight."""
 
 
 def graph_module(model: onnx.ModelProto, path: Path, dtype: torch.dtype = torch.float32) -> fx.GraphModule:
