@@ -177,6 +177,7 @@ def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:
         controller.wake()
         await until(lambda: len(engine.searches) == 2)
         assert engine.searches == [(moves, Limits(visits=controller.analysis.visits)) for moves in (0, 1)]
+        assert engine.decided == [False, False], "the winrates of an analysis make no opponent resign"
         assert session.tree.root.analysis is not None, "what was found before the step is kept"
         controller.analyzing = False
         controller.wake()

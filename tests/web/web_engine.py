@@ -32,6 +32,7 @@ class FakeEngine:
         self.script, self.passes, self.resigns, self.endless = list(script), passes, resigns, endless
         self.style = Style()
         self.searches: list[tuple[int, Limits]] = []
+        self.decided: list[bool] = []
         self.thinking = threading.Event()
         self._stop = threading.Event()
         self._game: Game | None = None
@@ -52,11 +53,13 @@ class FakeEngine:
         *,
         until: Callable[[], bool] | None = None,
         every: float = 0.25,
+        decide: bool = True,
     ) -> SearchResult:
         assert self._game is not None
         self._stop.clear()
         self.thinking.set()
         self.searches.append((len(self._game.moves), limits))
+        self.decided.append(decide)
         result = self.result(self._game, min(limits.visits or 1, 1000))
         if on_progress is not None:
             on_progress(result)

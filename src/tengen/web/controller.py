@@ -328,7 +328,7 @@ class EngineController:
     async def _teach(self, game: Game, limits: Limits, style: Style) -> SearchResult | None:
         self.activity = "teaching"
         self._changed()
-        return await self.thread.think(game, limits, style, self.network, "teaching")
+        return await self.thread.think(game, limits, style, self.network, "teaching", decide=False)
 
     async def _count(self) -> bool:
         session, node = self.session, self.session.node
@@ -373,7 +373,7 @@ class EngineController:
         self.activity = "analyzing"
         self._changed()
         limits = Limits(visits=self.analysis.visits)
-        result = await self.thread.think(session.game, limits, ANALYSIS_STYLE, self.network, "analysis")
+        result = await self.thread.think(session.game, limits, ANALYSIS_STYLE, self.network, "analysis", decide=False)
         if result is not None and result.visits:
             session.add_analysis(node, result, self.search_key)
         return self._wake.is_set()

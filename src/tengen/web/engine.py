@@ -51,6 +51,7 @@ class PageEngine(Protocol):
         *,
         until: Callable[[], bool] | None = None,
         every: float = 0.25,
+        decide: bool = True,
     ) -> SearchResult: ...
 
     def count(self, game: Game) -> Count: ...
@@ -104,10 +105,17 @@ class EngineThread:
         return progress[1] if progress is not None and progress[0] == self._ticket else None
 
     async def think(
-        self, game: Game, limits: Limits, style: Style, network: str = "", owner: object = None
+        self,
+        game: Game,
+        limits: Limits,
+        style: Style,
+        network: str = "",
+        owner: object = None,
+        *,
+        decide: bool = True,
     ) -> SearchResult | None:
-        """Search a position with a network. A tree that was searched for another `owner` is dropped: it would make a
-        level stronger or weaker than its visits.
+        """Search a position with a network, to `decide` on a move or to analyze. A tree that was searched for another
+        `owner` is dropped: it would make a level stronger or weaker than its visits.
 
         A search that is stopped returns what it has found; None where it had not begun.
         """
@@ -121,7 +129,9 @@ class EngineThread:
             self._owners[network] = owner
             engine.style = style
             engine.set_position(copy)
-            return engine.think(limits, progress, until=lambda: ticket != self._ticket, every=PROGRESS_SECONDS)
+            return engine.think(
+                limits, progress, until=lambda: ticket != self._ticket, every=PROGRESS_SECONDS, decide=decide
+            )
 
         copy = game.copy()
         return await self._run(task, network)
