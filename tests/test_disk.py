@@ -16,6 +16,7 @@ from tengen.disk import (
     PARTIAL,
     cache_folder,
     cache_path,
+    data_folder,
     file_name,
     json_text,
     locked,
@@ -23,6 +24,24 @@ from tengen.disk import (
     write_text,
     write_whole,
 )
+from tengen.errors import NoHomeFolder
+
+
+@pytest.mark.parametrize("found", ["~/.cache/tengen", None])
+def test_a_user_without_a_home(found: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """platformdirs leaves the ~ as it is, or fails, by its version."""
+
+    def folder(*_args: object, **_more: object) -> str:
+        if found is None:
+            raise RuntimeError("could not determine the home directory for '~/.cache'")
+        return found
+
+    monkeypatch.setattr("platformdirs.user_cache_dir", folder)
+    monkeypatch.setattr("platformdirs.user_data_dir", folder)
+    for ask in (cache_path, data_folder):
+        with pytest.raises(NoHomeFolder, match="set HOME to a folder"):
+            ask("x")
+    assert cache_folder("x") is None and not Path("~").exists()
 
 
 @pytest.mark.parametrize("durable", [True, False])

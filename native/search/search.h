@@ -186,7 +186,7 @@ class Search {
         std::vector<float> masked_priors;  // priors of a node without them
         std::vector<Point> line;           // the moves of the path
         Game game;                         // at its end
-        bool below_expand_threshold;       // the leaf stays a move without a node
+        bool below_expand_threshold;       // the visit only plays the position out
         bool over;
         bool counted;               // a game that is over has the outcome of a count
         bool last_move_illegal;     // superko forbids its last move

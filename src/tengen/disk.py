@@ -83,10 +83,11 @@ def cache_path(name: str) -> Path:
 
 
 def _user_folder(folder_of: Callable[..., str]) -> Path:
-    try:
-        return Path(folder_of("tengen", appauthor=False))
-    except RuntimeError as error:  # a user without an entry in the system's list, as in a container
-        raise NoHomeFolder("this user has no home folder, in which Tengen keeps files: set HOME to a folder") from error
+    # A user without an entry in the system's list, as in a container: older platformdirs leave the ~ as it is.
+    with suppress(RuntimeError):
+        if (folder := Path(folder_of("tengen", appauthor=False))).is_absolute():
+            return folder
+    raise NoHomeFolder("this user has no home folder, in which Tengen keeps files: set HOME to a folder")
 
 
 def cache_folder(name: str) -> Path | None:

@@ -19,7 +19,7 @@ from web_browser import free_port
 from tengen.cli.app import main
 from tengen.cli.play import _programs
 from tengen.engine import TimeControl
-from tengen.errors import RecipeError
+from tengen.errors import NoHomeFolder, RecipeError
 
 ROOT = Path(__file__).parent.parent.parent
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -117,3 +117,16 @@ def test_a_program_is_a_player_of_a_match_with_or_without_its_prefix() -> None:
     for word, told in (("mine=sh@10m+5x30s", "the clock of a game"), ("mine=", "names no program"), ("", "no program")):
         with pytest.raises(RecipeError, match=told):
             _programs([word])
+
+
+def test_it_serves_a_user_without_a_home_folder(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_home() -> Path:
+        raise NoHomeFolder("this user has no home folder")
+
+    libraries: list[object] = []
+    monkeypatch.setattr("tengen.web.library.games_folder", no_home)
+    monkeypatch.setattr("tengen.web.server.serve", lambda *_args, **more: libraries.append(more["library"]))
+    assert main(["play", "--net", "none"]) == 0
+    assert libraries == [None] and "Games are not kept: this user has no home folder" in capsys.readouterr().out

@@ -6,8 +6,10 @@ import pytest
 from checksum import Checksum
 
 from tengen.engine import Limits, SearchResult
+from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
-from tengen.engine.task import SearchTask
+from tengen.engine.search import TreeSearch
+from tengen.engine.task import Batch, SearchTask
 from tengen.game import Game
 
 FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
@@ -65,3 +67,32 @@ def test_a_callback_that_fails_ends_its_search() -> None:
         with pytest.raises(KeyError, match="progress"):
             task.wait(20)
         assert other.wait(20).visits == 40
+
+
+def kept_tree(visits: int, memory: int = 1 << 24) -> TreeSearch:
+    search = TreeSearch(Checksum(), SearchParams(memory=memory), 8)
+    search.set_root(Game(9))
+    search.run(visits)
+    return search
+
+
+def test_the_first_batch_of_a_kept_tree_follows_what_an_earlier_one_cost() -> None:
+    limits = []
+    for known in (None, Batch(4.0, 8), Batch(0.001, 8), Batch(0.001, 0)):
+        search = kept_tree(30)
+        budget = Limits(seconds=5, early_stop=False).budget(9, 0)
+        limits.append(SearchTask(lambda search=search: search, Game(9), budget, known=known).next_limit())
+    assert limits[0] == 1 and 8 < limits[1] <= 10 and limits[2] > 100 and limits[3] > 100
+
+
+def test_batches_that_evaluate_nothing_are_whole() -> None:
+    """One that the full memory left without a position was taken for the measure of all that followed."""
+    search = kept_tree(20_000, 1 << 20)
+    assert search.is_full
+    task = SearchTask(lambda: search, Game(9), Limits(seconds=60, early_stop=False).budget(9, 0))
+    limits = []
+    for _ in range(4):
+        limits.append(task.next_limit())
+        search.step(limits[-1])
+        task.stepped(0.001)
+    assert limits[0] == 1 and min(limits[1:]) > 100

@@ -90,6 +90,17 @@ def test_a_compiled_model_that_is_damaged_is_made_again(
     assert blob.with_suffix(".sha256").read_text() == file_digest(blob)
 
 
+def test_a_model_that_another_version_wrote_over_gets_its_own_digest(tmp_path: Path) -> None:
+    blob = tmp_path / "1.blob"
+    for content in (b"old", b"new"):
+        blob.write_bytes(content)
+        os.utime(blob, (2e9, 2e9 + (content == b"new")))
+        openvino._note_digests(tmp_path)
+        os.utime(blob.with_suffix(".sha256"), (2e9, 2e9))
+    openvino._remove_damaged(tmp_path)
+    assert blob.read_bytes() == b"new"
+
+
 @pytest.mark.parametrize(
     ("flags", "capabilities", "expected"),
     [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tengen.coords import SIZES, check_size
-from tengen.errors import TengenError
+from tengen.errors import NoHomeFolder, TengenError
 from tengen.machine import Device
 from tengen.web.language import TAGS, Language, known
 
@@ -73,7 +73,11 @@ def command(
     print(f"Tengen runs at {address(host, chosen, token)} (Ctrl-C stops it)", flush=True)
     if token:
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)
-    library = GameLibrary(games_folder())
+    try:
+        library = GameLibrary(games_folder())
+    except NoHomeFolder as error:
+        library = None
+        print(f"Games are not kept: {error}", flush=True)
     serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data, language=spoken)
 
 

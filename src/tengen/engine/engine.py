@@ -304,7 +304,13 @@ class Engine:
     ) -> SearchTask:
         """The search of the position, for `stop` to end; it is stopped if `last_stop` is not the last one any more."""
         task = SearchTask(
-            lambda: self._search, self._position(), budget, on_progress=on_progress, until=until, every=every
+            lambda: self._search,
+            self._position(),
+            budget,
+            on_progress=on_progress,
+            until=until,
+            every=every,
+            known=None if self._task_now is None else self._task_now.batch,
         )
         self._task_now = task
         if self._last_stop is not last_stop:  # asked after the task is there for `stop`, so that none is lost

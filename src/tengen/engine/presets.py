@@ -61,8 +61,9 @@ _ELF: dict[str, Any] = {
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # Silver et al. 2016: c 5, virtual loss 3, untried moves a draw, half of the leaf value from a playout, a node after
-    # 40 visits, softmax temperature 0.67 of the priors (here p^(1 / 0.67); some readers take p^0.67: set 1.4925)
+    # Silver et al. 2016: c 5, virtual loss 3, untried moves a draw, half of the leaf value from a playout, moves below
+    # a move after 40 visits of it, softmax temperature 0.67 of the priors (here p^(1 / 0.67); some readers take p^0.67:
+    # set 1.4925)
     "alphago": {
         **_PLAIN,
         "selection": "puct-alphago",

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import fields
 from types import TracebackType
+from typing import NamedTuple
 
 from tengen.engine.limits import Budget
 from tengen.engine.result import Candidate, SearchResult
@@ -23,13 +24,21 @@ _MAX_STEPS = 1 << 30  # simulations of a batch, where nothing else limits them
 _NUMBERS = itertools.count()  # of searches, in the order in which they were made
 
 
+class Batch(NamedTuple):
+    """What a batch of a search cost: its wall time, which a clock may be too coarse to tell, and its evaluations."""
+
+    seconds: float
+    rows: int
+
+
 class SearchTask:
     """A search of one position within a budget. One thread drives it; any may poll, wait and stop.
 
     `tree` is called for the tree before the first batch. `until`, asked after each batch, ends the search.
     `on_progress` gets the state each `every` seconds (the first time after `first` seconds), `on_end` the task when the
     search is over, while its tree still exists; they are called in the thread that drives. `on_stop` gets the task in
-    the thread that stops it. Principal variations have `pv_length` moves at most.
+    the thread that stops it. Principal variations have `pv_length` moves at most. `known` is the cost of a batch of an
+    earlier search, for the first one of a kept tree under a time limit.
     """
 
     def __init__(
@@ -46,6 +55,7 @@ class SearchTask:
         on_end: Callable[[SearchTask], None] | None = None,
         on_stop: Callable[[SearchTask], None] | None = None,
         pv_length: int = PV_LENGTH,
+        known: Batch | None = None,
     ) -> None:
         self.game = game
         self.number = next(_NUMBERS)
@@ -59,8 +69,9 @@ class SearchTask:
         self._visits_before, self._evaluations_before = 0, 0
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
-        self._step_seconds: float | None = None  # of the last batch; a clock may be too coarse to time one
-        self._step_rows, self._evaluations_seen = 0, 0  # evaluations of that batch, and all up to its end
+        self._known = known
+        self.batch: Batch | None = None  # the last one that evaluated positions, or the first one
+        self._evaluations_seen = 0  # up to its end
         self._stopped = threading.Event()
         self._done = threading.Event()
         self._error: BaseException | None = None
@@ -118,7 +129,7 @@ class SearchTask:
     @property
     def position_seconds(self) -> float:
         """Wall time of one evaluation in the last batch."""
-        return (self._step_seconds or 0.0) / max(self._step_rows, 1)
+        return 0.0 if self.batch is None else self.batch.seconds / max(self.batch.rows, 1)
 
     # --- The driving thread
 
@@ -162,8 +173,8 @@ class SearchTask:
         """Note that a batch took so long."""
         evaluations = self.search.evaluations
         rows, self._evaluations_seen = evaluations - self._evaluations_seen, evaluations
-        if rows or self._step_seconds is None:  # one that ended in finished games alone says nothing of the next one
-            self._step_seconds, self._step_rows = seconds, rows
+        if rows or self.batch is None:  # one that ended in finished games alone says nothing of the next one
+            self.batch = Batch(seconds, rows)
 
     def end(self, error: BaseException | None = None) -> None:
         """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
@@ -216,8 +227,8 @@ class SearchTask:
         """Simulations that this search may still make; 0 once the best move is clear."""
         visits, elapsed = self.search.visits, self.seconds
         playouts = visits - self._visits_before
-        left = self._budget.left(visits, playouts, elapsed, self._step_seconds)
-        if self._step_seconds is None:
+        left = self._budget.left(visits, playouts, elapsed, None if self.batch is None else self.batch.seconds)
+        if self.batch is None:
             return max(left, 1)
         if self._budget.early_stop and left > 0 and self._may_end_early():
             moves = self.search.stats()
@@ -233,9 +244,9 @@ class SearchTask:
         """Positions that the next batch may have to end in time."""
         if not self.search.visits:
             return math.inf  # the root goes out alone
-        if self._step_seconds is None:  # a kept tree would fill a batch that nothing is known of
+        if (batch := self.batch or self._known) is None:  # a kept tree would fill a batch that nothing is known of
             return math.inf if self._budget.seconds is None else 1
-        return self._budget.fitting(self.seconds, self._step_seconds, self._step_rows)
+        return self._budget.fitting(self.seconds, batch.seconds, batch.rows) if batch.rows else math.inf
 
     def _may_end_early(self) -> bool:
         """Whether a lead in visits says which move is played; under a time limit a bound may seldom say otherwise.

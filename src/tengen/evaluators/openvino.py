@@ -376,11 +376,11 @@ def _remove_damaged(folder: Path) -> None:
 
 
 def _note_digests(folder: Path) -> None:
-    """Write the SHA-256 of each new model of a folder beside it."""
+    """Write the SHA-256 of each new model of a folder beside it; another version of OpenVINO writes over a model."""
     for path in folder.glob("*.blob"):
         noted = path.with_suffix(_DIGEST)
         with suppress(OSError):  # a full disk: then the model is compiled again the next time
-            if not noted.is_file():
+            if not noted.is_file() or noted.stat().st_mtime_ns < path.stat().st_mtime_ns:
                 noted.write_bytes(file_digest(path).encode())
 
 
