@@ -116,16 +116,8 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     drop_in_progress();
     const auto played = continuation(game);
     set_komi(played);
-    const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, [](const MoveRestriction& r) {
-                                return r.until_depth > 1;
-                            });
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
-    const bool in_encore = plays_encore_ && played && lies_in_encore(*played, game);
-    const bool other_side = params_.playout_doubling_advantage != 0 && played && played->size() % 2;
-    const bool saw_more = params_.hide_history && played && !played->empty();
-    if (!played || other_side || in_encore || saw_more || (played->empty() && named != named_) ||
-        (restricted && !same) || !tree_.descend(*played))
-        tree_.clear();
+    if (!holds_after(played, game, named, restrictions) || !tree_.descend(*played)) tree_.clear();
     named_ = named;
     restrictions_.assign(restrictions.begin(), restrictions.end());
     restricted_depth_ = 0;
@@ -148,10 +140,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
         const bool ended = params_.conservative_pass && ended_by_pass(*root, !played->empty());
         if (ended || !allows_any(*root) || lacks_candidate(*root, by_name)) tree_.clear();
     }
-    const bool other_priors = params_.root_policy_optimism != params_.policy_optimism;
-    const bool refresh = params_.ownership || other_priors || params_.root_symmetries > 1 ||
-                         (params_.is_weighted() && params_.ending_bonus != 0);
-    refresh_ = refresh && params_.asks_network() && tree_.root().node ? params_.root_symmetries : 0;
+    refresh_ = refreshes_root() && tree_.root().node ? params_.root_symmetries : 0;
     symmetric_.clear();
     plan_.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
@@ -161,6 +150,29 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     }
     changed_ = false;
     plan(0);
+}
+
+// Whether the tree may be kept for a game that goes on from its root by these moves, with these moves at the root.
+bool Search::holds_after(const std::optional<std::vector<Point>>& played, const Game& game, const MoveSet& named,
+                         std::span<const MoveRestriction> restrictions) const {
+    if (!played) return false;
+    const bool same_root = played->empty();
+    // Its visits say nothing about moves that could have none.
+    if (same_root && named != named_) return false;
+    const auto goes_deeper = [](const MoveRestriction& r) { return r.until_depth > 1; };
+    const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, goes_deeper);
+    if (restricted && !(same_root && std::ranges::equal(restrictions_, restrictions))) return false;
+    // Its positions were evaluated in another phase, for the other side's advantage, or with moves that are hidden now.
+    if (plays_encore_ && lies_in_encore(*played, game)) return false;
+    if (params_.playout_doubling_advantage != 0 && played->size() % 2) return false;
+    return !params_.hide_history || same_root;
+}
+
+// Whether a root that was kept is evaluated again: for what is of roots alone.
+bool Search::refreshes_root() const {
+    const bool has_own_priors = params_.root_policy_optimism != params_.policy_optimism;
+    const bool has_bonus = params_.is_weighted() && params_.ending_bonus != 0;
+    return params_.asks_network() && (params_.ownership || has_own_priors || has_bonus || params_.root_symmetries > 1);
 }
 
 // The dynamic komi of the playouts. Black's winrate is that of the last root of this game.

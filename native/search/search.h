@@ -273,6 +273,9 @@ class Search {
     bool ended_by_pass(const Node& root, bool moved) const;
     bool lies_in_encore(std::span<const Point> played, const Game& next) const;
     bool passes_by_rule() const { return !has_pass_ && params_.pass_policy == PassPolicy::free; }
+    bool holds_after(const std::optional<std::vector<Point>>& played, const Game& game, const MoveSet& named,
+                     std::span<const MoveRestriction> restrictions) const;
+    bool refreshes_root() const;
     void set_komi(const std::optional<std::vector<Point>>& played);
     void cut(Node& node, std::size_t depth);
     void prune_settled(std::span<const Point> legal);
