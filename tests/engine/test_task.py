@@ -9,7 +9,7 @@ from tengen.engine import Limits, SearchResult
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
 from tengen.engine.search import TreeSearch
-from tengen.engine.task import Batch, SearchTask
+from tengen.engine.task import BatchCost, SearchTask
 from tengen.game import Game
 
 FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
@@ -78,7 +78,7 @@ def kept_tree(visits: int, memory: int = 1 << 24) -> TreeSearch:
 
 def test_the_first_batch_of_a_kept_tree_follows_what_an_earlier_one_cost() -> None:
     limits = []
-    for known in (None, Batch(4.0, 8), Batch(0.001, 8), Batch(0.001, 0)):
+    for known in (None, BatchCost(4.0, 8), BatchCost(0.001, 8), BatchCost(0.001, 0)):
         search = kept_tree(30)
         budget = Limits(seconds=5, early_stop=False).budget(9, 0)
         limits.append(SearchTask(lambda search=search: search, Game(9), budget, known=known).next_limit())

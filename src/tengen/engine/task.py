@@ -24,7 +24,7 @@ _MAX_STEPS = 1 << 30  # simulations of a batch, where nothing else limits them
 _NUMBERS = itertools.count()  # of searches, in the order in which they were made
 
 
-class Batch(NamedTuple):
+class BatchCost(NamedTuple):
     """What a batch of a search cost: its wall time, which a clock may be too coarse to tell, and its evaluations."""
 
     seconds: float
@@ -55,7 +55,7 @@ class SearchTask:
         on_end: Callable[[SearchTask], None] | None = None,
         on_stop: Callable[[SearchTask], None] | None = None,
         pv_length: int = PV_LENGTH,
-        known: Batch | None = None,
+        known: BatchCost | None = None,
     ) -> None:
         self.game = game
         self.number = next(_NUMBERS)
@@ -70,7 +70,7 @@ class SearchTask:
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
         self._known = known
-        self.batch: Batch | None = None  # the last one that evaluated positions, or the first one
+        self.batch: BatchCost | None = None  # the last one that evaluated positions, or the first one
         self._evaluations_seen = 0  # up to its end
         self._stopped = threading.Event()
         self._done = threading.Event()
@@ -174,7 +174,7 @@ class SearchTask:
         evaluations = self.search.evaluations
         rows, self._evaluations_seen = evaluations - self._evaluations_seen, evaluations
         if rows or self.batch is None:  # one that ended in finished games alone says nothing of the next one
-            self.batch = Batch(seconds, rows)
+            self.batch = BatchCost(seconds, rows)
 
     def end(self, error: BaseException | None = None) -> None:
         """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
