@@ -91,8 +91,8 @@ def raw_outputs(
     """The outputs for a position, seen in each of these symmetries (0..7).
 
     `optimism`, 0 to 1, is the share of the optimistic policy, for networks that have one; `advantage` the doublings of
-    visits that the network is told the side to move has, if it reads them. Raises NetworkError for a board size that
-    the evaluator does not know.
+    visits of the side to move, for networks that read them. Raises NetworkError for a board size that the evaluator
+    does not know.
     """
     game: _native.Game = position._native if isinstance(position, Game) else position
     chosen, size, count = evaluator.on(game.size), game.size, len(symmetries)
