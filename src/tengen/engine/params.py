@@ -12,6 +12,7 @@ from tengen import _native
 from tengen.engine.param_fields import SearchParamFields
 from tengen.engine.presets import PRESETS
 from tengen.errors import RecipeError, refused_value, unknown_name
+from tengen.evaluators.evaluator import BatchEvaluator
 from tengen.evaluators.playout_file import read_playout_card
 
 PassPolicy = Literal["free", "no-legal-move", "no-useful-move"]
@@ -58,6 +59,10 @@ class SearchParams(SearchParamFields):
             advice = {**_preset(str(advice["preset"])), **{n: v for n, v in advice.items() if n != "preset"}}
         wanted = {name: value for name, value in advice.items() if name not in self.model_fields_set}
         return self._following({name: str(value) for name, value in wanted.items()}) if wanted else self
+
+    def has_value(self, network: BatchEvaluator) -> bool:
+        """Whether a search by these settings and a network's advice has a value: the network's, or that of playouts."""
+        return network.has_value or self.advised(network.advice).playout_weight > 0
 
     def _following(self, advice: Mapping[str, str]) -> SearchParams:
         try:

@@ -136,8 +136,7 @@ class SearchQueue:
 
     def has_value(self, size: int) -> bool:
         """Whether searches on boards of this size have a value: that of the network, or of playouts."""
-        network = self.evaluator.on(size)
-        return network.has_value or self._asked.advised(network.advice).playout_weight > 0
+        return self._asked.has_value(self.evaluator.on(size))
 
     def __len__(self) -> int:
         """Searches that are not over."""

@@ -269,8 +269,7 @@ class SearchPlayer(_EvaluatorPlayer):
     def _choice(self, view: SearchView, turn: Turn) -> Choice:
         point = view.choose(self._spec.temperature or None)
         score = view.score if view.has_score else None
-        network = self._evaluator.on(turn.game.size)
-        knows = network.has_value or self._spec.params.advised(network.advice).playout_weight > 0
+        knows = self._spec.params.has_value(self._evaluator.on(turn.game.size))
         comment = comment_of(turn.game.to_play, (view.value + 1) / 2 if knows else None, score, view.visits)
         return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
 
@@ -328,7 +327,8 @@ class EnginePlayer(_EvaluatorPlayer):
         engine.set_position(turn.game)
         result = engine.think(self._limits(turn.clock))
         self.evaluations += result.evaluations
-        knows = self._evaluator.on(turn.game.size).has_value or engine.params_on(turn.game.size).playout_weight > 0
+        size = turn.game.size
+        knows = engine.params_on(size).has_value(self._evaluator.on(size))
         comment = comment_of(result.to_play, result.winrate if knows else None, result.score, result.visits)
         return Choice(result.move, result.resign, comment, result.visits, time.perf_counter() - started)
 
