@@ -19,6 +19,7 @@ from tengen.web.controller import EngineController
 from tengen.web.editor import Editor
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
 from tengen.web.records import open_record
+from tengen.web.running_review import RunningReview
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, PageAnalysis
 
@@ -259,7 +260,7 @@ def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.
         assert going_on.wait(30)
         return positions_of(tree, line)
 
-    monkeypatch.setattr("tengen.web.controller.positions_of", slow)
+    monkeypatch.setattr("tengen.web.running_review.positions_of", slow)
 
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
@@ -289,22 +290,22 @@ def test_the_progress_of_a_review_changes_on_the_thread_that_may_stop_it_alone(m
     """Else a review that is stopped at the wrong moment failed, or seemed to run for ever."""
     seen, threads = [], set()
 
-    def read(controller: EngineController) -> object:
+    def read(running: RunningReview) -> object:
         threads.add(threading.current_thread())
-        return vars(controller)["_progress"]
+        return vars(running)["_progress"]
 
-    def write(controller: EngineController, progress: object) -> None:
+    def write(running: RunningReview, progress: object) -> None:
         threads.add(threading.current_thread())
         seen.append(progress)
-        vars(controller)["_progress"] = progress
+        vars(running)["_progress"] = progress
 
-    monkeypatch.setattr(EngineController, "review_progress", property(read, write), raising=False)
+    monkeypatch.setattr(RunningReview, "progress", property(read, write), raising=False)
 
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         controller.session.play(40)
         controller.review()
         await until(lambda: controller.session.review is not None)
-        assert seen[-4:] == [(0, 2), (1, 2), (2, 2), None] and messages == []
+        assert seen[-3:] == [(0, 2), (1, 2), (2, 2)] and messages == []
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
     assert threads == {threading.current_thread()}

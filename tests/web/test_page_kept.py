@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from nicegui import core
 from web_alone import perform, visit
-from web_engine import FakeEngine, FakeEngines
+from web_engine import FakeEngine, FakeEngines, until
 
-from tengen.game import WHITE
-from tengen.sgf import split_trees
+from tengen.game import WHITE, Game
+from tengen.review.game import positions_of
+from tengen.sgf import GameNode, GameTree, split_trees
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
@@ -115,6 +118,40 @@ def test_a_page_that_waits_for_its_browser_is_not_kept_as_the_last_one_of_its_ta
         assert game.state["tab"] == "tab", "it was kept when the connection was lost, and not again"
         for client in (old, new):
             client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_review_goes_on_while_its_page_is_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new page shows it; the old one, which is thrown away later, does not stop it."""
+    going_on = threading.Event()
+
+    def slow(tree: GameTree, line: Sequence[GameNode]) -> list[tuple[GameNode, Game]]:
+        assert going_on.wait(30)
+        return positions_of(tree, line)
+
+    monkeypatch.setattr("tengen.web.running_review.positions_of", slow)
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
+        old, left = await visit(site, "tab")
+        for point in (40, 41):
+            left._tapped(point)
+        left._review_game()
+        old.handle_disconnect("tab")
+        new, page = await visit(site, "tab")
+        old.delete()
+        assert page.session is left.session
+        assert page._controller.review_progress == (0, 3)
+        going_on.set()
+        await until(lambda: page.session.review is not None)
+        assert page._controller.review_progress is None
+        going_on.clear()
+        page._review_game()
+        new.delete()
+        assert page.session.running_review is None, "nobody would see its end"
+        going_on.set()
 
     asyncio.run(asyncio.wait_for(scene(), 60))
 

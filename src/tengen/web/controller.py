@@ -1,24 +1,23 @@
-"""What the engines of a page do next: answer, count, or analyze the shown position; and the review of the game."""
+"""What the engines of a page do next: answer, count, or analyze the shown position."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeVar
 
 from tengen.coords import to_gtp
 from tengen.engine import Limits, SearchResult, Style
-from tengen.errors import IllegalMove, NetworkError, TengenError
+from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
-from tengen.review.game import GameReview, positions_of, review
-from tengen.sgf import GameNode
+from tengen.review.game import GameReview
 from tengen.web.counting import explain, in_words, score_result
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.language import _
 from tengen.web.programs import ProgramThread
+from tengen.web.running_review import RunningReview
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode, PageAnalysis
 from tengen.web.teaching import TeachingMode
@@ -62,10 +61,6 @@ class EngineController:
         self.activity: Activity = ""
         self.search_key = (0, 0)
         """`GameSession.search_key` of the running or last analysis."""
-        self.review_progress: tuple[int, int] | None = None
-        """Positions that the running review has searched, and all of them; None without one."""
-        self._review: asyncio.Task[None] | None = None
-        self._review_over = threading.Event()
         self._programs: dict[int, ProgramThread] = {}  # by color
         self._starting: set[asyncio.Task[None]] = set()
         self._one_move = False
@@ -118,76 +113,52 @@ class EngineController:
             self._wake.set()
 
     def close(self) -> None:
-        """End the review and the programs."""
-        self.stop_review()
+        """End the programs, and the review unless another page has taken over the session."""
+        running = self.session.running_review
+        if running is not None and running.on_end == self._review_ended:
+            self.stop_review()
         for task in self._starting:
             task.cancel()
         for program in self._programs.values():
             program.close()
         self._programs.clear()
 
+    @property
+    def review_progress(self) -> tuple[int, int] | None:
+        """Positions that the running review has searched, and all of them; None without one."""
+        running = self.session.running_review
+        return None if running is None else running.progress
+
     def review(self) -> None:
-        """Search every position of the shown line to the same depth, many at once; stop a review that runs."""
-        if self._review is not None:
+        """Begin a review of the shown line; stop one that runs."""
+        session, network = self.session, self.network
+        if session.running_review is not None:
             self.stop_review()
             return
-        line = self.session.line
-        self.review_progress = (0, len(line))
-        over = self._review_over = threading.Event()
-        self._review = asyncio.get_running_loop().create_task(self._run_review(self.session, line, over))
+        session.running_review = RunningReview(
+            session, lambda: self._engines.queue(network), self.analysis.review_visits, self._review_ended
+        )
 
     def stop_review(self) -> None:
         """End the running review, if there is one; what it has searched stays."""
-        self._review_over.set()
-        self._review, self.review_progress = None, None
+        if self.session.running_review is not None:
+            self.session.running_review.stop()
+            self.session.running_review = None
 
-    async def _run_review(self, session: GameSession, line: Sequence[GameNode], over: threading.Event) -> None:
-        def keep(node: GameNode, result: SearchResult) -> None:
-            session.add_analysis(node, result, keys[node])
-            loop.call_soon_threadsafe(count)
-
-        def count() -> None:
-            if not over.is_set() and self.review_progress is not None:
-                self.review_progress = (self.review_progress[0] + 1, self.review_progress[1])
-
-        def search(positions: Sequence[tuple[GameNode, Game]]) -> GameReview | None:
-            with self._engines.queue(network) as queue:
-                if not queue.has_value(session.tree.size):
-                    name = queue.evaluator.on(session.tree.size).name
-                    raise NetworkError(
-                        _("{name} has no value, which a review needs: choose another network", name=name)
-                    )
-                return review(session.tree, positions, queue, visits, keep, lambda: over.is_set() or changed())
-
-        def changed() -> bool:
-            return any(session.search_key(node) != key for node, key in keys.items())
-
-        network, visits = self.network, self.analysis.review_visits
-        keys = {node: session.search_key(node) for node in line}
-        loop = asyncio.get_running_loop()  # counts on its own thread, where the review may be stopped at any time
-
-        try:
-            positions = await asyncio.to_thread(positions_of, session.tree, line)
-            if over.is_set():
-                return
-            self.review_progress = (0, len(positions))
-            found = await asyncio.to_thread(search, positions)
-            if not over.is_set() and changed():
-                self._failed(_("the review has stopped: the positions of the game have changed"))
-            elif found is not None and not over.is_set():
-                session.review = found
-        except TengenError as error:
-            self._failed(str(error))
-        except Exception:
-            logger.exception("the review failed")
-            self._failed(_("the review failed: the server log has the reason"))
-        if not over.is_set():
-            self.stop_review()
+    def _review_ended(self, found: GameReview | None, message: str) -> None:
+        self.session.running_review = None
+        if found is not None:
+            self.session.review = found
+        if message:
+            self._failed(message)
         self._changed()
 
     def new_session(self, session: GameSession) -> None:
-        """Replace the session."""
-        self.stop_review()
+        """Replace the session. A review of the new one goes on, and that of the old one ends."""
+        if session is not self.session:
+            self.stop_review()
+        if session.running_review is not None:
+            session.running_review.on_end = self._review_ended
         self.session, self.paused, self.failure, self._one_move = session, False, "", False
         self.teacher.forget()
         self.wake()

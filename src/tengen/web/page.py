@@ -120,10 +120,7 @@ class Page:
             self._task = background_tasks.create(self._controller.run(), name="tengen controller")
 
     def rest(self) -> None:
-        """The browser has disconnected: stop the search and the clocks until it is back.
-
-        A review goes on until the page is closed; another page with the same game does not show it.
-        """
+        """The browser has disconnected: stop the search and the clocks until it is back. A review goes on."""
         if self._task is not None:
             self._files.keep(final=True)
             self._task.cancel()

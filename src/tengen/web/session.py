@@ -19,6 +19,7 @@ from tengen.web.clock import GameClock, seconds_used
 from tengen.web.counting import check_point, color_names, explain, group_of, in_words, lost_result, score_result
 from tengen.web.language import _
 from tengen.web.players import PlayerChoice
+from tengen.web.running_review import RunningReview
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
 
@@ -56,6 +57,8 @@ class GameSession:
         self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _info(settings))
         self.history = EditHistory(self.tree)
         self.review: GameReview | None = None
+        self.running_review: RunningReview | None = None
+        """Of the session, so that it goes on while the page is loaded again."""
         self.node = self.tree.root
         self.game = self.tree.position(self.node)
         self.live = True
