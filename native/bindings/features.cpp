@@ -16,6 +16,7 @@
 
 #include "bindings/convert.h"
 #include "bindings/plane_set_arg.h"
+#include "board/pass_policy.h"
 #include "board/random.h"
 #include "board/symmetry.h"
 #include "features/encode.h"
@@ -307,7 +308,8 @@ void bind_context(nb::module_& m) {
             "sensible", [](Self& c) { return points_array(c, c.context.sensible()); },
             "Legal moves that fill no own true eye.")
         .def(
-            "true_eyes", [](const Self& c, int color) { return points_array(c, c.context.true_eyes(to_color(color))); },
+            "true_eyes",
+            [](const Self& c, int color) { return points_array(c, true_eyes(c.context.board, to_color(color))); },
             "color"_a,
             "Empty points whose neighbours all have the color, with at most one diagonal of the other, none at the "
             "edge.")

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "board/pass_policy.h"
+
 namespace tengen {
 
 const PointSet& FeatureContext::with_liberties(Color color, int liberties) {
@@ -61,15 +63,7 @@ PointSet FeatureContext::capturing_at_least(int stones) {
     return effects().legal.minus(fewer);
 }
 
-PointSet FeatureContext::true_eyes(Color color) const {
-    PointSet eyes;
-    board.empty_points().for_each([&](Point p) {
-        if (board.is_true_eye(p, color)) eyes.add(p);
-    });
-    return eyes;
-}
-
-PointSet FeatureContext::sensible() { return effects().legal.minus(true_eyes(own)); }
+PointSet FeatureContext::sensible() { return effects().legal.minus(true_eyes(board, own)); }
 
 const PointSet& FeatureContext::ko_bans() {
     if (ko_bans_) return *ko_bans_;

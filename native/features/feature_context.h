@@ -67,10 +67,7 @@ class FeatureContext {
     PointSet with_at_least(Color color, int liberties);
     const MoveEffects& effects();
     PointSet capturing_at_least(int stones);  // legal moves that take that many, 0 to kLiberties
-    // Empty points whose neighbours all have the color, with one diagonal of the other in the middle, none at the
-    // edge.
-    PointSet true_eyes(Color color) const;
-    PointSet sensible();        // legal moves that fill no true eye of their own side
+    PointSet sensible();                      // legal moves that fill no true eye of their own side
     const PointSet& ko_bans();  // empty points where ko or superko forbids a move that is legal without it
     const Ladders& ladders();
     const LadderMoves& short_ladders();  // the moves of ladders(), where a line of more than kShortLadder is an escape

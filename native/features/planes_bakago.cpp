@@ -1,6 +1,7 @@
 // The plane sets of BakaGo: `bakago39`, as its code has them, `bakago39-bug` for networks that were trained on its
 // faulty history, and `bakago39-moves`, where the planes about captures, self-atari and eyes are about moves.
 // docs/reference/planes.md says what each plane means.
+#include "board/pass_policy.h"
 #include "features/plane_parts.h"
 
 namespace tengen {
@@ -62,7 +63,7 @@ PlaneSet bakago(std::string name, bool with_turns, bool of_moves) {
     } else {
         add_row("opponent_in_atari", kSizes, [](int n) { return in_atari(kOpponent, n); });
         add_row("own_in_atari", kSizes, [](int n) { return in_atari(kOwn, n); });
-        add("own_true_eyes", [](FeatureContext& f) { return f.true_eyes(f.own); });
+        add("own_true_eyes", [](FeatureContext& f) { return true_eyes(f.board, f.own); });
     }
     add("ko", own_simple_ko);
     add("border", border);

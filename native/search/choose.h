@@ -1,6 +1,7 @@
 // The move to play, chosen from the statistics of the root.
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "board/types.h"
@@ -10,6 +11,8 @@
 
 namespace tengen {
 
+inline constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
 // A move at the root; means are for the side to move. Without visits they are the root's own, and the bounds are the
 // lowest. What the search does not know is NaN.
 struct RootMove {
@@ -18,7 +21,7 @@ struct RootMove {
     float value, score, utility, lcb;  // `lcb` is the lower confidence bound of the utility
     float prior;              // the network's by `policy_temperature`, without the temperature and noise of roots
     float weight, value_lcb;  // what its visits count for; the bound as one of the value
-    float no_result, score_stdev, lead;
+    float no_result = kUnknown, score_stdev = kUnknown, lead = kUnknown;
     float play_weight = 0;  // by which it is played: visits, but for puct-katago
     // Of the position after it, which other lines may have visited too: the same as `visits` and `weight` in a tree
     // that shares no nodes.

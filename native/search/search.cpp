@@ -32,7 +32,23 @@ auto making(const SearchParams& p) {
         p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage, p.encore, p.hide_history);
 }
 
-constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+// The settings that differ and make nodes another way, each for itself or, where none does, all that differ.
+std::string differing(const SearchParams& given, const SearchParams& present) {
+    std::string alone, all;
+    const auto add = [](std::string& names, const char* name) {
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    };
+#define SEARCH_PARAM(type, name, ...)                              \
+    if (given.name != present.name) {                              \
+        SearchParams changed = present;                            \
+        changed.name = given.name;                                 \
+        add(all, #name);                                           \
+        if (making(changed) != making(present)) add(alone, #name); \
+    }
+#include "search/params.def"
+#undef SEARCH_PARAM
+    return alone.empty() ? all : alone;
+}
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
 
@@ -85,10 +101,7 @@ void Search::clear() {
 void Search::change(const SearchParams& params) {
     params.check();
     if (making(params) != making(params_))
-        throw std::invalid_argument(
-            "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prunes, pass_policy, simulate_to_end, encore, hide_history and on whether moves have "
-            "all-moves-as-first means");
+        throw std::invalid_argument("settings that share a tree must agree in " + differing(params, params_));
     params_ = params;
     select_ = selection_rule(params.selection);
     changed_ = true;
@@ -346,10 +359,7 @@ RootMove Search::root_as_move() const {
             .lcb = -1,
             .prior = 1,
             .weight = static_cast<float>(root.visits),
-            .value_lcb = -1,
-            .no_result = kUnknown,
-            .score_stdev = kUnknown,
-            .lead = kUnknown};
+            .value_lcb = -1};
 }
 
 std::vector<RootMove> Search::root_moves() const {
@@ -379,9 +389,6 @@ std::vector<RootMove> Search::root_moves() const {
                          .prior = move.prior.value(),
                          .weight = static_cast<float>(stats.visits),
                          .value_lcb = bound,
-                         .no_result = kUnknown,
-                         .score_stdev = kUnknown,
-                         .lead = kUnknown,
                          .play_weight = static_cast<float>(stats.visits),
                          .node_visits = tree_.node_visits(stats),
                          .node_weight = static_cast<float>(tree_.node_visits(stats))});
@@ -392,18 +399,20 @@ std::vector<RootMove> Search::root_moves() const {
     return moves;
 }
 
-SelectionContext Search::at_root() const {
-    const EdgeStats& root = tree_.root();
-    return {.node = *root.node,
-            .self = root,
-            .root_priors = root_priors_.data(),
+SelectionContext Search::selection_at(const Node& node, const EdgeStats& self, std::size_t depth) const {
+    const bool is_root = depth == 0;
+    return {.node = node,
+            .self = self,
+            .root_priors = is_root ? root_priors_.data() : nullptr,
             .may_expand = !tree_.full(),
             .may_revisit = params_.playouts > 0,
             .salt = salt_,
-            .plan = &plan_,
-            .root_bonus = root_bonus_.empty() ? nullptr : root_bonus_.data(),
-            .to_play = game_->to_play()};
+            .plan = is_root ? &plan_ : nullptr,
+            .root_bonus = is_root && !root_bonus_.empty() ? root_bonus_.data() : nullptr,
+            .to_play = depth % 2 ? opponent(game_->to_play()) : game_->to_play()};
 }
+
+SelectionContext Search::at_root() const { return selection_at(*tree_.root().node, tree_.root(), 0); }
 
 Point Search::choose(std::optional<float> temperature) {
     SearchParams params = params_;

@@ -79,8 +79,7 @@ class Search {
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, what is pruned,
-    // simulate_to_end and whether the pass policy is no-legal-move must be as they were.
+    // way, with the settings that must be as they were.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
@@ -283,6 +282,7 @@ class Search {
     void pass_by_rule();
     bool permits(int depth, Color to_play, Point move) const;
     void prepare_root();
+    SelectionContext selection_at(const Node& node, const EdgeStats& self, std::size_t depth) const;
     SelectionContext at_root() const;
     std::optional<std::vector<Point>> continuation(const Game& next) const;
 

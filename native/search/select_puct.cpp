@@ -53,17 +53,10 @@ float mean(const Candidate& candidate, float urgency) {
     return n > 0 ? (candidate.utility * candidate.visits - candidate.virtual_losses) / n : urgency;
 }
 
-// AlphaZero (Silver et al. 2018): c(N) P sqrt(N) / (1 + n), with c(N) growing by a logarithm; N are the parent's
-// visits.
-struct AlphaZero {
+// PUCT with virtual losses that count as visits: U = explore P / (1 + n).
+struct Puct {
     float explore;
 
-    AlphaZero(const SelectionContext& at, const SearchParams& params, const VisitSums&) {
-        const auto visits = static_cast<float>(at.self.visits + at.self.pending);
-        const float c =
-            params.c_puct + params.c_puct_factor * std::log((1 + visits + params.c_puct_base) / params.c_puct_base);
-        explore = c * std::sqrt(visits);
-    }
     static bool draws() { return false; }
     float score(const Candidate& candidate, float urgency) const {
         return mean(candidate, urgency) +
@@ -71,18 +64,23 @@ struct AlphaZero {
     }
 };
 
+// AlphaZero (Silver et al. 2018): c(N) P sqrt(N) / (1 + n), with c(N) growing by a logarithm; N are the parent's
+// visits.
+struct AlphaZero : Puct {
+    AlphaZero(const SelectionContext& at, const SearchParams& params, const VisitSums&) {
+        const auto visits = static_cast<float>(at.self.visits + at.self.pending);
+        const float c =
+            params.c_puct + params.c_puct_factor * std::log((1 + visits + params.c_puct_base) / params.c_puct_base);
+        explore = c * std::sqrt(visits);
+    }
+};
+
 // AlphaGo (Silver et al. 2016), AlphaGo Zero (Silver et al. 2017): c P sqrt(sum n) / (1 + n); virtual losses count as
 // visits in both.
-struct AlphaGo {
-    float explore;
-
-    AlphaGo(const SelectionContext&, const SearchParams& params, const VisitSums& all)
-        : explore(params.c_puct *
-                  std::sqrt(static_cast<float>(all.visits) + params.virtual_loss * static_cast<float>(all.pending))) {}
-    static bool draws() { return false; }
-    float score(const Candidate& candidate, float urgency) const {
-        return mean(candidate, urgency) +
-               explore * candidate.prior / (1 + (candidate.visits + candidate.virtual_losses));
+struct AlphaGo : Puct {
+    AlphaGo(const SelectionContext&, const SearchParams& params, const VisitSums& all) {
+        const float n = static_cast<float>(all.visits) + params.virtual_loss * static_cast<float>(all.pending);
+        explore = params.c_puct * std::sqrt(n);
     }
 };
 

@@ -34,13 +34,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
     const bool merges = tree_.is_graph() && !params_.is_weighted();
     const EdgeStats shared = merges ? merged_stats(node) : EdgeStats{};
     for (bool may_add = true;;) {
-        SelectionContext context{node,
-                                 merges ? shared : self,
-                                 is_root ? root_priors_.data() : nullptr,
-                                 !tree_.full(),
-                                 params_.playouts > 0,
-                                 salt_,
-                                 is_root ? &plan_ : nullptr};
+        SelectionContext context = selection_at(node, merges ? shared : self, sim.path.size());
         if (std::any_of(sim.superko_illegal.begin(), sim.superko_illegal.end(),
                         [&](const Step& step) { return step.node == &node; })) {
             sim.masked_priors.clear();
@@ -49,9 +43,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
                 if (step.node == &node) sim.masked_priors[step.edge] = -1;
             context.masked_priors = sim.masked_priors.data();
         }
-        if (is_root && !root_bonus_.empty()) context.root_bonus = root_bonus_.data();
         context.may_add_edge = may_add;
-        context.to_play = sim.path.size() % 2 ? opponent(game_->to_play()) : game_->to_play();
         const int edge = select_(context, params_);
         if (edge < node.edge_count) return edge;
         if (edge > node.edge_count) {

@@ -243,7 +243,7 @@ RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, 
 }
 
 void Search::show_means(RootMove& move, const Moments& mean) const {
-    const auto known = [](bool is_known, float x) { return is_known ? x : std::numeric_limits<float>::quiet_NaN(); };
+    const auto known = [](bool is_known, float x) { return is_known ? x : kUnknown; };
     move.utility = mean.utility, move.value = mean.value, move.score = mean.score, move.no_result = mean.no_result;
     move.score_stdev = known(has_moments_, std::sqrt(std::max(mean.score_square - mean.score * mean.score, 0.0f)));
     move.lead = known(has_score_, mean.lead);

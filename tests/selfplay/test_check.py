@@ -47,8 +47,11 @@ def test_a_sound_recipe_passes() -> None:
         ({"search": {"params": {"c_putc": 1}}}, "did you mean c_puct"),
         ({"search": {"full": {"noise_weight": 2}}}, "noise_weight"),
         ({"search": {"full": {"policy_temperature": 1.3}}}, "full and cheap searches that cannot play: settings"),
-        ({"search": {"full": {"transpositions": True}}}, "settings that share a tree must agree"),
-        ({"search": {"full": {"pass_policy": "no-legal-move"}}}, "settings that share a tree must agree"),
+        ({"search": {"full": {"transpositions": True}}}, "settings that share a tree must agree in transpositions"),
+        (
+            {"search": {"full": {"pass_policy": "no-legal-move"}}},
+            "share a tree must agree in pass_policy",
+        ),
         ({"search": {"visits": 1}}, "search.visits = 1: a search of one visit"),
         (
             {"stages": {3: {"search": {"visits": 8}}, 5: {"search": {"visits": 1}}}},
