@@ -39,6 +39,20 @@ struct Labels {
     int winner;   // as in the store
 };
 
+// The margin of an even game by the other scoring, where `margin` is that by its own, both without komi. By area the
+// stones that were played count too, so the margins differ by how many more Black has played. A record under territory
+// scoring may end before the last dame are filled; then the parity of the board says that number, as every point
+// belongs to a side by area (which the neutral points of a seki may change).
+float margin_by_other_scoring(const Sample& sample, float margin, bool was_territory) {
+    const auto row = static_cast<std::size_t>(sample.row);
+    const int edge = sample.games->size[row], points = edge * edge;
+    if (was_territory) return margin + static_cast<float>(std::abs(points - std::lround(margin)) % 2);
+    int more = 0;
+    for (const std::uint16_t move : sample.games->moves.row(row))
+        if (move_point(move) != points) more += move_color(move) == Color::black ? 1 : -1;
+    return margin - static_cast<float>(more);
+}
+
 Labels labels_of(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
@@ -46,17 +60,22 @@ Labels labels_of(const Sample& sample) {
     if (rules >= games.rule_sets.size()) refuse(sample, "rule set " + std::to_string(games.rules[row]));
     const float komi = games.komi[row];
     Labels game{games.rule_sets[rules], std::isnan(komi) ? kUnknownKomi : komi, games.score[row], games.winner[row]};
+    const bool is_known = !std::isnan(game.score);
     if (sample.variant.other_scoring) {
         const bool territory = game.rules.scoring == Scoring::territory;
+        const float shift = territory ? 1.0f : -1.0f;
+        if (is_known)
+            game.score = margin_by_other_scoring(sample, game.score + game.komi, territory) - (game.komi + shift);
+        game.komi += shift;
         game.rules.scoring = territory ? Scoring::area : Scoring::territory;
         game.rules.tax = territory ? Tax::none : Tax::seki;
-        game.komi += territory ? 1.0f : -1.0f;
     }
-    if (sample.variant.komi_shift != 0.0f && !std::isnan(game.score)) {
+    if (is_known) {
         game.komi += sample.variant.komi_shift;
         game.score -= sample.variant.komi_shift;
-        game.winner = game.score > 0.0f ? 0 : game.score < 0.0f ? 1 : 2;
     }
+    const bool is_varied = sample.variant.other_scoring || sample.variant.komi_shift != 0.0f;
+    if (is_known && is_varied) game.winner = game.score > 0.0f ? 0 : game.score < 0.0f ? 1 : 2;
     return game;
 }
 

@@ -223,11 +223,48 @@ def test_a_game_under_other_rules_and_komi(store: Store, shift: float) -> None:
         _, scalars, _ = encode_game("tengen", replayed(replace(record, rules=rules, komi=komi), ply), 0, sampler.edge)
         assert np.array_equal(batch.scalars[i], scalars)
         score, value = plain.score[i], plain.value[i]
-        if shift and record.score is not None:
-            score = plain.score[i] - (shift if game.to_play == 0 else -shift)
+        if record.score is not None and (shift or other[i]):
+            margin = record.score + game.komi
+            if other[i] and area:
+                colors = [int(color) for color, point in record.game().moves if point != record.size**2]
+                margin -= colors.count(0) - colors.count(1)
+            elif other[i] and margin % 2 != record.size % 2:
+                margin += 1
+            score = (margin - komi) * (1 if game.to_play == 0 else -1)
             value = np.sign(score)
         assert np.array_equal(batch.score[i], score, equal_nan=True)
         assert np.array_equal(batch.value[i], value, equal_nan=True)
+
+
+@pytest.mark.parametrize("scoring", ["area", "territory"])
+def test_the_result_under_the_other_scoring_is_that_of_its_rules(scoring: str, tmp_path: Path) -> None:
+    """Of games that random moves have played until every point belongs to a side, counted by both rules."""
+    rng = np.random.default_rng(3)
+    path, margins = tmp_path / "store", []
+    with StoreWriter(path) as writer:
+        for number in range(240):
+            area, territory = (Game(5 + number % 3, rules=rules, komi=0) for rules in ("chinese", "japanese"))
+            while not area.is_over:
+                useful = area._native.useful_moves("none")
+                point = int(rng.choice(useful)) if useful else area.size**2
+                area.play(point)
+                territory.play(point)
+            played, points = np.array(area.moves).T
+            more = int(((points != area.size**2) * (1 - 2 * played)).sum())
+            if scoring == "territory" and more not in (0, 1):
+                continue  # a player has passed early, which the score by territory does not tell
+            own, other = (area, territory) if scoring == "area" else (territory, area)
+            score = own.score() - 6.5
+            record = GameRecord(area.size, pack_moves(played, points), rules=own.rules.text, komi=6.5, score=score)
+            writer.add(replace(record, winner=int(score < 0)))
+            margins.append(other.score())
+    store = Store.open(path)
+    games = np.arange(len(store))
+    rows = Rows.as_played(games, np.zeros_like(games), np.zeros_like(games))
+    batch = Sampler(store, "all").encode(replace(rows, other_scoring=np.ones(len(games), bool)))
+    komi = 5.5 if scoring == "area" else 7.5
+    assert len(games) > 25 and batch.score.tolist() == [margin - komi for margin in margins]
+    assert batch.value.tolist() == [1 if margin > komi else -1 for margin in margins]
 
 
 def test_rules_vary_only_where_asked(store: Store) -> None:

@@ -42,8 +42,8 @@ class Sampler:
             shorter. For validation.
         edge: Height and width of the tensors. Default is the largest board of the store.
         vary_rules: Give half of the positions of even games the other scoring rule, territory for area or area for
-            territory, and half of the positions with a known score another komi and the result that follows. A network
-            then learns all rule sets and komi from the records of one server.
+            territory, and half of the positions with a known score another komi; the result of a game with a known
+            score follows. A network then learns all rule sets and komi from the records of one server.
         any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does, instead of
             `vary_rules`. Their results are then unknown: for a teacher that says the value.
         targets: Fill `target` and `reply` of the batches.
