@@ -184,6 +184,26 @@ while True:
 """
 
 
+@pytest.mark.posix
+@pytest.mark.parametrize("there", [True, False])
+def test_a_store_behind_a_link_lies_where_the_link_leads(tmp_path: Path, there: bool) -> None:
+    """The store took the place of the link: on the disk that had no room for it."""
+    target, link = tmp_path / "large disk" / "games", tmp_path / "games"
+    if there:
+        target.mkdir(parents=True)
+    link.symlink_to(target)
+    for first in (0, GAMES):
+        with StoreWriter(link, overwrite=True) as writer:
+            for record in some_games(first):
+                writer.add(record)
+        assert link.is_symlink() and sources(target) == sources(link) == named(first + GAMES)[first:]
+    with StoreAppender(link) as appender:
+        appender.append(some_games(2 * GAMES))
+    assert sources(target) == named(3 * GAMES)[GAMES:]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games", "large disk"]
+    assert [path.name for path in target.parent.iterdir()] == ["games"]
+
+
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     path = tmp_path / "games"
     rng = random.Random(1)

@@ -132,7 +132,7 @@ def _ends(lengths: list[int]) -> npt.NDArray[np.int32]:
 
 def old_place(folder: Path) -> Path:
     """Where the store in `folder` waits while a new one takes its place."""
-    whole = Path(os.path.abspath(folder))  # `.` has no name
+    whole = Path(os.path.realpath(folder))  # `.` has no name
     return whole.parent / f".{whole.name}.old"
 
 

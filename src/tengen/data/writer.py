@@ -48,7 +48,7 @@ class StoreWriter:
     """
 
     def __init__(self, path: str | os.PathLike[str], overwrite: bool = False, rows_a_shard: int = ROWS_A_SHARD) -> None:
-        self.path = Path(os.path.abspath(path))
+        self.path = Path(os.path.realpath(path))
         self.folder = _beside(self.path, PARTIAL)
         self.facts: dict[str, Any] = {}
         self._overwrite = overwrite
@@ -258,7 +258,7 @@ class StoreAppender:
     """
 
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any] = MappingProxyType({})) -> None:
-        self.path = Path(os.path.abspath(path))
+        self.path = Path(os.path.realpath(path))
         self._new = {"created": now(), **facts}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
