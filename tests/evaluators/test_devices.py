@@ -208,8 +208,14 @@ def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytes
     with pytest.raises(NetworkError, match="OpenVINO finds no GPU on this machine, only CPU"):
         load_evaluator(network, "intel-gpu")
     if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
-        with pytest.raises(NetworkError, match="this ONNX Runtime has no CUDAExecutionProvider"):
+        words = "this ONNX Runtime has no CUDAExecutionProvider.* then pip install onnxruntime-gpu"
+        with pytest.raises(NetworkError, match=words):
             load_evaluator(network, "cuda")
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    with pytest.raises(NetworkError, match="device rocm needs ONNX Runtime: pip install onnxruntime-rocm"):
+        load_evaluator(network, "rocm")
+    with pytest.raises(MissingExtra, match=r"pip install 'tengen\[onnxruntime\]'"):
+        load_evaluator(network, "onnxruntime")
 
 
 @pytest.mark.parametrize("names", [["CPU", "GPU"], ["CPU", "GPU.0", "GPU.1"]])

@@ -34,6 +34,10 @@ PROVIDERS: dict[str, str] = {
     "onnxruntime": "CPUExecutionProvider",
 }
 """ONNX Runtime's execution provider of each device that it runs."""
+_PACKAGES = {device: f"onnxruntime-{device}" for device in ("rocm", "directml")} | dict.fromkeys(
+    ("cuda", "tensorrt"), "onnxruntime-gpu"
+)
+"""The package of ONNX Runtime for a device, where it is not the usual one."""
 BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 """Devices that `auto` leaves out: TensorRT compiles for minutes, and OpenVINO is faster on the CPU."""
 _SECONDS = 0.4  # of measuring a device
@@ -89,11 +93,14 @@ def check_device(device: Device) -> None:
     """
     if device in PROVIDERS:
         if find_spec("onnxruntime") is None:
+            if device in _PACKAGES:
+                raise NetworkError(f"device {device} needs ONNX Runtime: pip install {_PACKAGES[device]}")
             raise MissingExtra(f"device {device}", "onnxruntime")
         if PROVIDERS[device] not in (found := onnxruntime_providers()):
+            package = _PACKAGES.get(device, "onnxruntime")
             raise NetworkError(
-                f"device {device}: this ONNX Runtime has no {PROVIDERS[device]}, only {', '.join(found)}; install its "
-                "package for the device"
+                f"device {device}: this ONNX Runtime has no {PROVIDERS[device]}, only {', '.join(found)}: "
+                f"pip uninstall onnxruntime, then pip install {package}"
             )
     elif device == "torch":
         if find_spec("torch") is None:
