@@ -46,8 +46,9 @@ def fetch(address: str, seconds: float = 100) -> bytes:
 
 
 @pytest.mark.posix
-def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c() -> None:
+def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     port = free_port()
+    monkeypatch.setenv("WEB_CONCURRENCY", "2")  # as hosting platforms set it
     process = start("--port", str(port), "--language", "ko_KR.UTF-8")
     try:
         assert process.stdout is not None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import socket
 import urllib.request
 from pathlib import Path
 
+import pytest
 from web_browser import Tab
+
+from tengen.errors import TengenError
+from tengen.web.server import free_port
 
 
 def test_chromium_can_install_the_page_as_an_app(tab: Tab) -> None:
@@ -27,6 +33,21 @@ def test_the_manifest_speaks_the_language_of_the_browser_and_names_icons_of_thei
         assert head[:8] == b"\x89PNG\r\n\x1a\n"
         size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
         assert "{}x{}".format(*size) == icon["sizes"]
+
+
+def test_a_port_that_windows_reserves_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    bind = socket.socket.bind
+
+    def refused(probe: socket.socket, address: tuple[str, int]) -> None:
+        if address[1] == port:
+            raise PermissionError(errno.EACCES, "forbidden")
+        bind(probe, address)
+
+    port = 50_000
+    monkeypatch.setattr(socket.socket, "bind", refused)
+    assert port < free_port("127.0.0.1", port, 20) < port + 20
+    with pytest.raises(TengenError, match="port 50000: forbidden"):
+        free_port("127.0.0.1", port, 1)
 
 
 def test_a_busy_browser_has_time_to_answer(site: tuple[str, Path]) -> None:

@@ -214,6 +214,7 @@ def serve(
             favicon=ICON,
             dark=None,
             reload=False,
+            workers=1,  # else the variable WEB_CONCURRENCY says it, and uvicorn refuses more
             reconnect_timeout=ANSWER_SECONDS,
             show=(f"/?token={token}" if token else "/") if open_browser else False,
             show_welcome_message=False,
@@ -259,7 +260,8 @@ def free_port(host: str, port: int, tries: int) -> int:
             try:
                 probe.bind((host, candidate))
             except OSError as error:
-                if error.errno == errno.EADDRINUSE:
+                reserved = error.errno == errno.EACCES and tries > 1  # of Windows, for Hyper-V and WSL
+                if error.errno == errno.EADDRINUSE or reserved:
                     continue
                 reason = (error.strerror or str(error)).lower()
                 raise TengenError(f"cannot listen on {host}, port {candidate}: {reason}") from error
