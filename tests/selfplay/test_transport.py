@@ -57,6 +57,15 @@ def test_games_come_back_as_they_were(tmp_path: Path) -> None:
     assert found[5].visits[1].tolist() == [6 << 16 | 1]
 
 
+@pytest.mark.linux
+def test_a_folder_may_have_a_name_that_is_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    pending = open_games(folder)
+    pending.add([game(5)])
+    pending.flush()
+    assert sorted(FolderGames(folder).games()) == [5]
+
+
 def test_a_game_played_twice_counts_once(tmp_path: Path) -> None:
     for _ in range(2):
         pending = open_games(tmp_path / "c")
