@@ -335,6 +335,18 @@ def test_a_missing_extra_says_what_to_install(
     assert "pip install 'tengen[train]'" in one_line(capsys.readouterr().err)
 
 
+def test_a_command_names_the_extra_that_it_needs_though_another_is_missed_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*args: object) -> int:
+        raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+
+    monkeypatch.setattr(app, "_run", run)
+    for verb, extra in (("zero", "train"), ("study", "train"), ("stats", "data")):
+        assert app.main([verb]) == 2
+        assert f"pip install 'tengen[{extra}]'" in one_line(capsys.readouterr().err)
+
+
 def test_a_path_is_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "s[" / "x]"
     assert app.main(["import", str(GAMES), "--out", str(store), "--sample", "5", "--quiet"]) == 0

@@ -31,10 +31,11 @@ EXIT_TERMINATED = 143
 
 @dataclass(frozen=True)
 class Verb:
-    """One command of `tengen`: its module and a line of help."""
+    """One command of `tengen`: its module, a line of help, and the extra that it needs, where another is missed first."""
 
     module: str
     help: str
+    extra: str = ""
 
 
 VERBS = {
@@ -45,10 +46,10 @@ VERBS = {
     "import": Verb("tengen.cli.import_", "import game records into a store"),
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
     "label": Verb("tengen.cli.label", "label positions of a store by a teacher: a network or a search"),
-    "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
-    "zero": Verb("tengen.cli.zero", "train a network by self-play, by a recipe"),
+    "train": Verb("tengen.cli.train", "train a network on game records, by a recipe", "train"),
+    "zero": Verb("tengen.cli.zero", "train a network by self-play, by a recipe", "train"),
     "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),
-    "study": Verb("tengen.cli.study", "rerun a published experiment and write its page"),
+    "study": Verb("tengen.cli.study", "rerun a published experiment and write its page", "train"),
     "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
     "nets": Verb(
         "tengen.cli.nets",
@@ -119,7 +120,12 @@ def _dispatch(args: list[str], run: bool = True) -> int:
     verb = VERBS.get(args[0])
     if verb is None:
         raise TengenError(_unknown(args[0]))
-    return _run(args[0], verb, args[1:], run)
+    try:
+        return _run(args[0], verb, args[1:], run)
+    except ModuleNotFoundError as error:
+        if verb.extra and _missing_extra(error):
+            raise MissingExtra("this command", verb.extra) from error
+        raise
 
 
 def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
@@ -190,7 +196,7 @@ def _report(error: Exception) -> int:
     """Print an error that the user can correct as one line; raise any other again."""
     if isinstance(error, TengenError):
         message = f"{error}{_recipe_of(error)}"
-    elif isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get((error.name or "").split(".")[0])):
+    elif isinstance(error, ModuleNotFoundError) and (extra := _missing_extra(error)):
         message = str(MissingExtra("this command", extra))
     elif isinstance(error, OSError):
         message = _os_message(error)
@@ -198,6 +204,11 @@ def _report(error: Exception) -> int:
         raise error
     print("error: " + " ".join(message.split()), file=sys.stderr)
     return EXIT_USER_ERROR
+
+
+def _missing_extra(error: ModuleNotFoundError) -> str:
+    """The extra that brings the missing package; "" where none does."""
+    return _EXTRAS.get((error.name or "").split(".")[0], "")
 
 
 def _recipe_of(error: TengenError) -> str:
