@@ -39,7 +39,7 @@ MAX_SIZE ?= $(or $(TENGEN_MAX_SIZE),19)
 export TENGEN_MAX_SIZE := $(MAX_SIZE)
 MODULE := build/module-$(CPU)-$(MAX_SIZE)
 NATIVE := _native$(filter-out 19,$(MAX_SIZE))
-CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
+CMAKE := $(BIN)/cmake -G Ninja '-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja'
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -82,8 +82,8 @@ quietly = $(1) > build/native.log 2>&1 || { cat build/native.log >&2; exit 1; }
 $(MODULE)/done: $(NATIVE_FILES) .venv/player $(if $(wildcard src/tengen/$(NATIVE).*.so),,missing-module)
 	@echo "building the native core"
 	@mkdir -p build && rm -rf $(filter-out build/module-$(CPU)-%,$(wildcard build/module-*)) src/tengen/$(NATIVE).*.so
-	@$(call quietly,$(CMAKE) -S . -B $(MODULE) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
-		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(abspath src/tengen) -DTENGEN_MAX_SIZES=$(MAX_SIZE))
+	@$(call quietly,$(CMAKE) -S . -B $(MODULE) '-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python' \
+		'-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(CURDIR)/src/tengen' -DTENGEN_MAX_SIZES=$(MAX_SIZE))
 	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target $(NATIVE))
 	@touch $@
 
