@@ -218,16 +218,17 @@ def test_a_review_searches_every_position_of_the_line_to_one_depth() -> None:
         session = controller.session
         for point in (10, 20, 30, 40):
             session.play(point)
-        session.add_analysis(session.node, engine.result(session.game, 3))
+        session.analyses.add(session.node, engine.result(session.game, 3))
         session.step(-2)
         controller.review()
         session.step(-1)
         controller.wake()
-        await until(lambda: session.review is not None)
+        await until(lambda: session.analyses.review is not None)
         assert controller.review_progress is None and messages == []
         assert [found.visits for _, found in session.line_analyses()] == [controller.analysis.review_visits] * 5
-        assert session.review is not None and [move.point for move in session.review.moves] == [10, 20, 30, 40]
-        assert set(session.grades()) == {node.id for node in session.line[1:]}
+        found = session.analyses.review
+        assert found is not None and [move.point for move in found.moves] == [10, 20, 30, 40]
+        assert set(session.analyses.grades()) == {node.id for node in session.line[1:]}
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
@@ -246,7 +247,7 @@ def test_a_network_without_a_value_reviews_no_game() -> None:
         controller.session.play(40)
         controller.review()
         await until(lambda: controller.review_progress is None)
-        assert controller.session.review is None and controller.session.line_analyses() == []
+        assert controller.session.analyses.review is None and controller.session.line_analyses() == []
         assert messages == ["uniform has no value, which a review needs: choose another network"]
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engines=Engines())
@@ -268,19 +269,20 @@ def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.
             session.play(point)
         controller.review()
         await asyncio.sleep(0.05)
-        assert controller.review_progress is not None and session.review is None
+        assert controller.review_progress is not None and session.analyses.review is None
         going_on.set()
-        await until(lambda: session.review is not None)
-        assert session.review is not None and [node.depth for node in session.review.nodes] == [0, 1, 2, 3]
+        await until(lambda: session.analyses.review is not None)
+        found = session.analyses.review
+        assert found is not None and [node.depth for node in found.nodes] == [0, 1, 2, 3]
         assert messages == []
         going_on.clear()
-        session.review = None
+        session.analyses.review = None
         controller.review()
         await asyncio.sleep(0.05)
         Editor(session).describe({}, "japanese", 6.5)
         going_on.set()
         await until(lambda: controller.review_progress is None)
-        assert session.review is None, "it judged the game by other rules"
+        assert session.analyses.review is None, "it judged the game by other rules"
         assert messages == ["the review has stopped: the positions of the game have changed"]
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
@@ -304,7 +306,7 @@ def test_the_progress_of_a_review_changes_on_the_thread_that_may_stop_it_alone(m
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         controller.session.play(40)
         controller.review()
-        await until(lambda: controller.session.review is not None)
+        await until(lambda: controller.session.analyses.review is not None)
         assert seen[-3:] == [(0, 2), (1, 2), (2, 2)] and messages == []
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
@@ -321,7 +323,7 @@ def test_a_review_is_stopped_by_the_same_button_and_by_another_game() -> None:
             end()
             assert controller.review_progress is None
             await asyncio.sleep(0.3)
-            assert session.review is None
+            assert session.analyses.review is None
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -341,11 +341,11 @@ def test_names_keep_the_review_of_a_game_by_korean_rules() -> None:
     session = GameSession(GameSettings(9, "korean", 6.5, players=PEOPLE))
     for point in (40, 41):
         session.play(point)
-    session.review = review = GameReview(session.tree, "", 0, (), ())
+    session.analyses.review = review = GameReview(session.tree, "", 0, (), ())
     Editor(session).describe({"PB": "Ann"}, session.tree.rules, 6.5)
-    assert session.review is review and session.settings.rules == "korean"
+    assert session.analyses.review is review and session.settings.rules == "korean"
     Editor(session).describe({}, session.tree.rules, 5.5)
-    assert session.review is None
+    assert session.analyses.review is None
 
 
 @pytest.mark.parametrize("record", ["RU[Korean]KM[650]", "RU[Korean]", "RU[Korean]RE[B+3]KM[6.5]", "RU[Japanese]"])
@@ -379,9 +379,9 @@ def test_a_review_of_other_stones_is_dropped() -> None:
     session.play(40)
     review = GameReview(session.tree, "", 0, tuple(session.line), ())
     for change, kept in ((lambda: editor.comment("a"), True), (editor.undo, True), (editor.undo, False)):
-        session.review = review
+        session.analyses.review = review
         change()
-        assert (session.review is review) == kept
-    session.review = review
+        assert (session.analyses.review is review) == kept
+    session.analyses.review = review
     editor.redo()
-    assert session.review is None
+    assert session.analyses.review is None

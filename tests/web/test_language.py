@@ -16,6 +16,7 @@ from web_browser import Tab
 
 from tengen.web import language
 from tengen.web.language import COOKIE, DOMAIN, LANGUAGES, LOCALE, TAGS, Language, accepted, known, use
+from tengen.web.panels import last_move, status
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
 
@@ -132,7 +133,7 @@ def test_a_record_keeps_the_names_of_its_players_in_their_language() -> None:
     try:
         session = GameSession(GameSettings(size=9))
         session.play(40)
-        assert session.last_move() == "黒がE5に着手" and session.status() == "白の番"
+        assert last_move(session) == "黒がE5に着手" and status(session) == "白の番"
         assert "PB[あなた]" in session.to_sgf().decode()
     finally:
         use("en")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from web_alone import element, is_shown, perform, press, send
 from web_engine import FakeEngine, FakeEngines, until
@@ -14,6 +16,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation
 from tengen.game import Game
 from tengen.review.game import GameReview, ReviewedMove
+from tengen.web.analyses import search_result
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
 from tengen.web.settings import GameSettings, PageAnalysis
@@ -54,8 +57,8 @@ def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
             assert (board["hint"], board["policy"]) == (-1, [])
             assert session.node.analysis is None and board["candidates"] == []
             await until(lambda before=before: len(engine.searches) > before and engine.thinking.is_set())
-            await until(lambda: (page.refresh(), session.search_result)[1])
-            found = session.search_result
+            await until(lambda: (page.refresh(), search_result(session.node))[1])
+            found = search_result(session.node)
             assert found is not None and (found.move, found.to_play) == (1, session.game.to_play)
         press("ask-hint")
         await until(lambda: board["hint"] == 1)
@@ -94,6 +97,24 @@ def test_policy_and_estimate_are_shown_while_the_engine_thinks_and_do_not_end_it
         await until(lambda: len(page.session.game.moves) == 2)
 
     perform(scene, GameSettings(size=9, players=(PERSON, level_of_visits(1600))), engine)
+
+
+@pytest.mark.parametrize(("lead", "expected"), [(25.9, "25.9"), (None, "29.7")])
+def test_the_estimate_expects_the_lead_where_the_network_predicts_one(lead: float | None, expected: str) -> None:
+    """Its score is that of self-play, whose leader gives points away or wins more."""
+
+    class Leading(FakeEngine):
+        def raw(self, game: Game) -> Evaluation:
+            known = None if lead is None else np.array([lead], np.float32)
+            return replace(super().raw(game), score=np.array([29.7], np.float32), lead=known)
+
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        press("estimate")
+        await until(lambda: element("estimate-lines").text)  # type: ignore[attr-defined]
+        assert element("estimate-lines").text.startswith(f"Expected: Black leads by {expected}\n")  # type: ignore[attr-defined]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), Leading())
 
 
 @pytest.mark.parametrize("name", ["policy", "estimate"])
@@ -139,10 +160,10 @@ def test_the_variation_of_a_move_in_the_list_is_drawn_on_its_own_position_alone(
             lambda: send(second, "click"),
             lambda: element("analysis").set_value(False),  # type: ignore[attr-defined]
         ):
-            await until(lambda: (page.refresh(), second.visible and session.search_result)[1])
+            await until(lambda: (page.refresh(), second.visible and search_result(session.node))[1])
             send(second, "mouseenter")
-            assert session.search_result is not None
-            assert board["line"] == list(session.search_result.candidates[1].pv)
+            found = search_result(session.node)
+            assert found is not None and board["line"] == list(found.candidates[1].pv)
             change()
             assert board["line"] == []
 
@@ -232,7 +253,7 @@ def test_buttons_go_to_the_mistakes_of_a_review() -> None:
             ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, None)
             for number, (node, loss) in enumerate(zip(session.line[1:], (0.1, 7.0, 0.2, 2.0), strict=True), 1)
         )
-        session.review = GameReview(session.tree, "made", 1, tuple(session.line), moves)
+        session.analyses.review = GameReview(session.tree, "made", 1, tuple(session.line), moves)
         page.refresh()
         assert is_shown("previous-mistake")
         places = []

@@ -145,7 +145,7 @@ def test_a_review_goes_on_while_its_page_is_loaded_again(monkeypatch: pytest.Mon
         assert page.session is left.session
         assert page._controller.review_progress == (0, 3)
         going_on.set()
-        await until(lambda: page.session.review is not None)
+        await until(lambda: page.session.analyses.review is not None)
         assert page._controller.review_progress is None
         going_on.clear()
         page._review_game()

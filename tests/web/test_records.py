@@ -16,6 +16,7 @@ from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import records as records_module
 from tengen.web.open_dialog import describe
+from tengen.web.panels import status
 from tengen.web.players import facing, own_player
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession, Phase
@@ -33,7 +34,7 @@ def test_a_record_opens_at_its_start_with_all_it_says() -> None:
     assert session.node.comment == "start" and session.view().stones.count("X") == 1
     session.seek(99)
     assert points(session) == [20, 40, 38]
-    assert session.phase is Phase.OVER and session.status() == "White wins by resignation"
+    assert session.phase is Phase.OVER and status(session) == "White wins by resignation"
     session.play(0)
     assert points(session)[-1] == 0, "a resigned game can be played on in analysis"
 
@@ -191,9 +192,9 @@ def test_a_collection_is_saved_whole() -> None:
 
 def test_what_an_engine_on_time_found_for_its_moves_is_no_analysis() -> None:
     session = GameSession(GameSettings(size=9, players=facing(own_player("", seconds=1.0), 0)))
-    session.add_analysis(session.node, FakeEngine().result(session.game, 500), for_move=True)
+    session.analyses.add(session.node, FakeEngine().result(session.game, 500), for_move=True)
     assert not is_analyzed(session)
-    session.add_analysis(session.node, FakeEngine().result(session.game, 600))
+    session.analyses.add(session.node, FakeEngine().result(session.game, 600))
     assert is_analyzed(session)
 
 
@@ -202,19 +203,19 @@ def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
     before = session.to_sgf()
     engine, line = FakeEngine(), session.line
     for node in line:
-        session.add_analysis(node, engine.result(session.tree.position(node), 100))
+        session.analyses.add(node, engine.result(session.tree.position(node), 100))
     best = engine.result(session.tree.position(line[1]), 100).candidates[1]
     moves = tuple(
         ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, best)
         for number, (node, loss) in enumerate(zip(line[1:], (0.1, 7.0, 0.0), strict=True), 1)
     )
-    session.review = GameReview(session.tree, "made", 100, tuple(line), moves)
+    session.analyses.review = GameReview(session.tree, "made", 100, tuple(line), moves)
     written = read_tree(annotated(session))
     assert session.to_sgf() == before
     first, second = written.root.children[0], written.root.children[0].children[0]
     assert "60.0%" in written.root.comment and second.text("BM") == "1"
     assert len(first.children) == 2 and len(second.children) == 2, "the better line beside the mistake"
-    session.review = None
+    session.analyses.review = None
     assert is_analyzed(session) and b"60.0%" in annotated(session) and b"BM" not in annotated(session)
 
 

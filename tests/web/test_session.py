@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
-from web_engine import FakeEngine
 from web_records import BRANCHED
 
 from tengen.engine import TimeControl
-from tengen.engine.result import score_lead
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import read_tree
 from tengen.web.clock import GameClock
-from tengen.web.components import candidate_rows
 from tengen.web.editor import Editor
-from tengen.web.panels import hint
+from tengen.web.panels import hint, status
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
@@ -185,10 +180,10 @@ def test_after_two_passes_dead_stones_are_marked_and_corrected() -> None:
     session.toggle_dead(stone)
     # The White stone lives again: it is a point for White, and the empty points around it touch both colors.
     assert session.score == 7 - 29 - 2.5
-    assert session.status() == "White wins by 24.5 as counted"
+    assert status(session) == "White wins by 24.5 as counted"
     session.toggle_dead(stone)
     assert session.agree() == "W+9.5"
-    assert session.phase is Phase.OVER and session.status() == "White wins by 9.5"
+    assert session.phase is Phase.OVER and status(session) == "White wins by 9.5"
 
 
 def test_nothing_is_agreed_before_the_dead_stones_are_counted() -> None:
@@ -196,9 +191,9 @@ def test_nothing_is_agreed_before_the_dead_stones_are_counted() -> None:
     session = played_out()
     with pytest.raises(TengenError, match="not finished"):
         session.agree()
-    assert session.result == "" and session.status() == "Counting …" and hint(session, paused=False) == ""
+    assert session.result == "" and status(session) == "Counting …" and hint(session, paused=False) == ""
     session.begin_count([8])
-    assert session.status() == "White wins by 9.5 as counted" and "accept" in hint(session, paused=False)
+    assert status(session) == "White wins by 9.5 as counted" and "accept" in hint(session, paused=False)
     assert session.agree() == "W+9.5"
 
 
@@ -242,7 +237,7 @@ def test_a_finished_game_can_be_taken_back_and_played_on() -> None:
 def test_resigning_settles_the_game() -> None:
     session = GameSession(GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)))
     session.resign()
-    assert session.result == "B+R" and session.status() == "Black wins by resignation"
+    assert session.result == "B+R" and status(session) == "Black wins by resignation"
     with pytest.raises(IllegalMove, match="ended"):
         session.resign()
     assert not session.engine_to_move
@@ -258,7 +253,7 @@ def test_in_a_finished_game_both_colors_can_be_tried_and_the_result_stays() -> N
     session.click(50)
     session.click(51)
     assert session.result == "W+R" and b"RE[W+R]" in session.to_sgf() and not session.engine_to_move
-    assert session.phase is Phase.PLAYING and session.status() == "White to play"
+    assert session.phase is Phase.PLAYING and status(session) == "White to play"
     assert session.take_back() and session.take_back() and len(session.tree) == 3, "what was tried is taken back"
     session.step(9)
     assert session.phase is Phase.OVER
@@ -387,7 +382,7 @@ def test_to_resign_while_looking_back_ends_the_game_at_its_end() -> None:
     session.play(41)
     session.step(-1)
     session.resign()
-    assert session.phase is Phase.OVER and session.place == 2 and session.status() == "White wins by resignation"
+    assert session.phase is Phase.OVER and session.place == 2 and status(session) == "White wins by resignation"
     session.step(-1)
     with pytest.raises(IllegalMove, match="ended"):
         session.resign()
@@ -406,7 +401,7 @@ def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
     session.tick(155.0)
     assert session.clock.text(WHITE) == "0:55" and session.clock.text(BLACK) == "0:10"
     assert session.tick(166.0)
-    assert session.result == "W+T" and session.status() == "White wins on time"
+    assert session.result == "W+T" and status(session) == "White wins on time"
     assert not session.tick(1000.0)
 
 
@@ -462,39 +457,6 @@ def test_clocks_are_written_into_the_record() -> None:
     assert all(text in session.to_sgf() for text in (b"TM[60]", b"OT[3x10 byo-yomi]", b"BL[10.0]", b"OB[3]"))
     tree = read_tree(GameSession(GameSettings(size=9, clock=TimeControl.canadian(60, 300, 25))).to_sgf())
     assert tree.root.text("OT") == "25/300 Canadian"
-
-
-def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
-    session = analysis()
-    engine = FakeEngine()
-    session.add_analysis(session.node, engine.result(session.game, 100))
-    session.play(40)
-    session.add_analysis(session.node, engine.result(session.game, 100))
-    session.add_analysis(session.node, engine.result(session.game, 10))
-    (_, black), (_, white) = session.line_analyses()
-    assert (black.winrate, black.score_lead) == (0.6, 2.5)
-    assert (white.winrate, white.score_lead, white.visits) == (0.4, -2.5, 100)
-
-
-def test_the_moves_that_a_search_did_not_try_are_not_kept() -> None:
-    """They were nine tenths of the memory of an analyzed position."""
-    session = analysis()
-    found = FakeEngine().result(session.game, 100)
-    others = tuple(replace(found.candidates[0], point=point, visits=0) for point in range(50, 80))
-    for tried in (0, len(found.candidates)):
-        session.add_analysis(session.node, replace(found, candidates=found.candidates[:tried] + others))
-        assert session.search_result is not None
-        assert session.search_result.candidates == (found.candidates[:tried] or others[:1])
-
-
-def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_play_would_give() -> None:
-    session = analysis()
-    found = replace(FakeEngine().result(session.game, 100), score=4.0, lead=1.5)
-    session.add_analysis(session.node, found)
-    assert session.node.analysis is not None
-    assert session.node.analysis.score_lead == score_lead(found) == 1.5
-    best = replace(found.candidates[0], score=4.0, lead=1.5)
-    assert candidate_rows(replace(found, candidates=(best,)))[0]["score"] == 1.5
 
 
 def test_handicap_gives_white_the_first_move() -> None:
@@ -554,9 +516,9 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
         ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, None)
         for number, (node, loss) in enumerate(zip(line[1:], losses, strict=True), 1)
     )
-    session.review = GameReview(session.tree, "made", 1, tuple(line), moves)
-    assert list(session.grades().values()) == [0, 4, 2, 0, 5]
-    assert {cell[0]: cell[6] for cell in tree_layout(session.tree, session.grades())}[line[5].id] == 5
+    session.analyses.review = GameReview(session.tree, "made", 1, tuple(line), moves)
+    assert list(session.analyses.grades().values()) == [0, 4, 2, 0, 5]
+    assert {cell[0]: cell[6] for cell in tree_layout(session.tree, session.analyses.grades())}[line[5].id] == 5
     visited = []
     for _ in range(4):
         session.to_mistake(True)
@@ -565,4 +527,4 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
     session.to_mistake(False)
     assert session.place == 2
     session.tree.remove(line[5])
-    assert [move.number for move in session.mistakes()] == [2, 3]
+    assert [move.number for move in session.analyses.mistakes()] == [2, 3]

@@ -13,10 +13,10 @@ from tengen.engine import Limits, SearchResult, Style
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview
-from tengen.web.counting import explain, in_words, score_result
+from tengen.web.counting import explain
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.language import _
-from tengen.web.programs import ProgramThread
+from tengen.web.programs import GamePrograms
 from tengen.web.running_review import RunningReview
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode, PageAnalysis
@@ -33,8 +33,8 @@ ANALYSIS_STYLE = Style(resign=False)
 
 
 class EngineController:
-    """Runs the engines and programs for one session, which a page may replace. Call `wake` after every change of the
-    session.
+    """Chooses and runs the steps of the engines and `programs` for one session, which a page may replace. Call `wake`
+    after every change of the session.
 
     `changed` is called after every step of an engine, `failed` with a message when a step fails. `min_seconds` is the
     minimum time between a position and the engine's move, so that a person can follow fast games. A review runs beside
@@ -52,6 +52,7 @@ class EngineController:
     ) -> None:
         self.session = session
         self.thread = thread
+        self.programs = GamePrograms(engines.programs, lambda: self.session, failed)
         self.teacher = TeachingMode(self._teach)
         self.analysis = PageAnalysis()
         self.analyzing = False
@@ -60,9 +61,7 @@ class EngineController:
         """Why the engine has stopped, until it goes on."""
         self.activity: Activity = ""
         self.search_key = (0, 0)
-        """`GameSession.search_key` of the running or last analysis."""
-        self._programs: dict[int, ProgramThread] = {}  # by color
-        self._starting: set[asyncio.Task[None]] = set()
+        """`GameAnalyses.search_key` of the running or last analysis."""
         self._one_move = False
         self._asking = 0
         self._changed, self._failed, self._engines, self._min_seconds = changed, failed, engines, min_seconds
@@ -86,20 +85,26 @@ class EngineController:
         if self.teacher.warning is not None:
             return True
         paused = self.paused and self.activity != "thinking"  # a paused engine may play one move
-        starting = self.start_seconds(self.session.game.to_play) is not None
+        starting = self.programs.start_seconds(self.session.game.to_play) is not None
         return self.session.engine_to_move and (paused or starting or self.activity == "teaching")
 
     def set_analysis(self, settings: PageAnalysis) -> None:
         """Change how positions are searched for the person. Another network begins anew."""
         if settings.network != self.analysis.network:
             self.stop_review()
-            self.session.forget_analyses()
+            self.session.analyses.forget()
         self.analysis = settings
         self.wake()
 
     def play_one(self) -> None:
         """Let a paused engine play one move."""
         self._one_move = True
+        self.wake()
+
+    def cancel_starts(self) -> None:
+        """End the programs that are starting, and pause."""
+        for name in self.programs.cancel_starts():
+            self._give_up(_("the start of {name} was cancelled", name=name))
         self.wake()
 
     async def ask(self, task: Awaitable[T]) -> T:
@@ -117,11 +122,7 @@ class EngineController:
         running = self.session.running_review
         if running is not None and running.on_end == self._review_ended:
             self.stop_review()
-        for task in self._starting:
-            task.cancel()
-        for program in self._programs.values():
-            program.close()
-        self._programs.clear()
+        self.programs.close()
 
     @property
     def review_progress(self) -> tuple[int, int] | None:
@@ -136,7 +137,11 @@ class EngineController:
             self.stop_review()
             return
         session.running_review = RunningReview(
-            session, lambda: self._engines.queue(network), self.analysis.review_visits, self._review_ended
+            session.analyses,
+            session.line,
+            lambda: self._engines.queue(network),
+            self.analysis.review_visits,
+            self._review_ended,
         )
 
     def stop_review(self) -> None:
@@ -148,7 +153,7 @@ class EngineController:
     def _review_ended(self, found: GameReview | None, message: str) -> None:
         self.session.running_review = None
         if found is not None:
-            self.session.review = found
+            self.session.analyses.review = found
         if message:
             self._failed(message)
         self._changed()
@@ -192,7 +197,7 @@ class EngineController:
         session = self.session
         if not self.paused or not session.engine_to_move:
             self._one_move = False
-        self._arrange_programs()
+        self.programs.arrange(self.paused)
         if not self.paused:
             self.failure = ""
         if session.phase is Phase.COUNTING and not session.counted:
@@ -216,7 +221,7 @@ class EngineController:
         result: SearchResult | None = None
         clock = session.clock.remaining(color) if session.clock else None
         if player.program:
-            move = await self._unless_woken(self._program(color).choose(session.game, session.control, clock))
+            move = await self._unless_woken(self.programs.program(color).choose(session.game, session.control, clock))
             answered, point = move is not None, None if move is None else move.point
         else:
             # A person waits: seconds are not used in full once the move is clear.
@@ -229,7 +234,7 @@ class EngineController:
             return True
         self._one_move = False
         if result is not None:
-            session.add_analysis(node, result, for_move=True)
+            session.analyses.add(node, result, for_move=True)
         if point is None:
             session.resign(color)
         elif session.tick(time.monotonic()) or not session.live:
@@ -242,49 +247,6 @@ class EngineController:
                 wrong = _("{player} plays {move}, which is illegal", player=player.name, move=where)
                 raise TengenError(f"{wrong}: {explain(error)}") from error
         return True
-
-    def _arrange_programs(self) -> None:
-        """End the programs that no longer play in this game, and start those that do."""
-        session = self.session
-        for color, player in enumerate(session.settings.players):
-            running = self._programs.get(color)
-            if running is not None and running.settings.name != player.program:
-                self._programs.pop(color).close()
-            missing = color not in self._programs and not self.paused
-            if session.live and missing and player.program in self._engines.programs:
-                task = asyncio.create_task(self._prepare(self._program(color), session))
-                self._starting.add(task)
-                task.add_done_callback(self._starting.discard)
-
-    async def _prepare(self, program: ProgramThread, session: GameSession) -> None:
-        try:
-            await program.prepare(session.game, session.control)
-        except TengenError as error:
-            if self.session is session and program in self._programs.values():
-                self._failed(str(error))
-
-    def start_seconds(self, color: int) -> float | None:
-        """How long the start of the program that plays a color has taken so far; None where none starts."""
-        program = self._programs.get(color)
-        return None if program is None else program.start_seconds
-
-    def cancel_starts(self) -> None:
-        """End the programs that are starting, and pause."""
-        for color in [color for color in self._programs if self.start_seconds(color) is not None]:
-            program = self._programs.pop(color)
-            program.close()
-            self._give_up(_("the start of {name} was cancelled", name=program.settings.name))
-        self.wake()
-
-    def _program(self, color: int) -> ProgramThread:
-        """The program that plays a color. Raises TengenError where the server has none of its name."""
-        name = self.session.settings.players[color].program
-        if color not in self._programs:
-            if name not in self._engines.programs:
-                wrong = _("this server has no program {name!r}: start it with tengen play --program", name=name)
-                raise TengenError(wrong)
-            self._programs[color] = ProgramThread(self._engines.programs[name])
-        return self._programs[color]
 
     async def _unless_woken(self, work: Awaitable[T]) -> T | None:
         """The result of some work, None where the session changes before."""
@@ -313,21 +275,8 @@ class EngineController:
         if session.mode is Mode.WATCH and session.may_agree:
             session.agree()
         self._changed()
-        await self._unless_woken(self._compare_counts(session, session.score))
+        await self._unless_woken(self.programs.compare_counts(session, session.score))
         return True
-
-    async def _compare_counts(self, session: GameSession, score: float) -> None:
-        """Say where a program that plays counts otherwise."""
-        for program in list(self._programs.values()):
-            try:
-                counted = await program.score(session.game, session.control)
-            except TengenError as error:
-                self._failed(str(error))
-                continue
-            if counted is not None and counted != score:
-                theirs, ours = (in_words(score_result(points)) for points in (counted, score))
-                values = {"name": program.settings.name, "theirs": theirs, "ours": ours}
-                self._failed(_("{name} counts otherwise: {theirs}. This page: {ours}", **values))
 
     async def _dead(self, game: Game) -> Sequence[int] | None:
         """The dead stones of a finished game, none where the rules count every stone; None where it was stopped."""
@@ -338,7 +287,7 @@ class EngineController:
 
     async def _analyze(self) -> bool:
         session, node = self.session, self.session.node
-        self.search_key = session.search_key(node)
+        self.search_key = session.analyses.search_key(node)
         if node.analysis is not None and node.analysis.visits >= self.analysis.visits:
             return False
         self.activity = "analyzing"
@@ -346,5 +295,5 @@ class EngineController:
         limits = Limits(visits=self.analysis.visits)
         result = await self.thread.think(session.game, limits, ANALYSIS_STYLE, self.network, "analysis", decide=False)
         if result is not None and result.visits:
-            session.add_analysis(node, result, self.search_key)
+            session.analyses.add(node, result, self.search_key)
         return self._wake.is_set()

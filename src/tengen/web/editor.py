@@ -115,12 +115,12 @@ class Editor:
     @contextmanager
     def _stale_review_dropped(self) -> Iterator[None]:
         """Drop the review where the block changes a position of it."""
-        review = self._session.review
+        review = self._session.analyses.review
         reviewed = () if review is None else review.nodes
         before = [node.edits for node in reviewed]
         yield
         if [node.edits for node in reviewed] != before:
-            self._session.review = None
+            self._session.analyses.review = None
 
     def _set_up(self, stones: Mapping[int, int], to_play: int | None = None) -> None:
         """Set up stones here, in a node of their own where the shown one has a move or is followed by others."""

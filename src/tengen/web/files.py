@@ -110,13 +110,14 @@ class GameFiles:
         """Let the browser save the record, or all games of its collection; asks whether the analysis goes with it."""
         session = self._session()
         text = session.to_sgf()
-        if session.review is not None or is_analyzed(session):
+        reviewed = session.analyses.review is not None
+        if reviewed or is_analyzed(session):
             note = _("A record has moves, variations, comments, marks, result, rules, komi and times, but no analysis.")
-            if session.review is not None:
+            if reviewed:
                 more = _("Evaluations can be added as comments, better lines as variations.")
             else:
                 more = _("Evaluations can be added as comments.")
-            saving = _("Save with the review") if session.review is not None else _("Save with the analysis")
+            saving = _("Save with the review") if reviewed else _("Save with the analysis")
             choices = {"analysis": saving, "game": _("Save the game")}
             answer = await ask(_("Save the record"), f"{note} {more}", choices, "ask-save")
             if answer is None:

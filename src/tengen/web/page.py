@@ -15,6 +15,7 @@ from tengen.engine import SearchResult
 from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
+from tengen.web.analyses import search_result
 from tengen.web.analysis import AnalysisPanel
 from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.components import BoardElement
@@ -272,9 +273,9 @@ class Page:
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
         self._status.show(session, self._controller.paused, self._controller.failure)
         line = session.line
-        self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.mistakes()))
+        self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.analyses.mistakes()))
         self._draw_graph()
-        self._review.show(session.review)
+        self._review.show(session.analyses.review)
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
         self._teaching.show()
@@ -299,7 +300,7 @@ class Page:
 
     def _draw_graph(self) -> None:
         session = self.session
-        mistakes = [(move.node.depth, move.grade) for move in session.mistakes() if move.node in session.line]
+        mistakes = [(move.node.depth, move.grade) for move in session.analyses.mistakes() if move.node in session.line]
         numbers = list(accumulate(int(node.move is not None) for node in session.line))
         self._analysis.graph.show(session.line_analyses(), session.place, numbers, mistakes, session.line_times())
 
@@ -337,7 +338,7 @@ class Page:
                 detail = _("thinking")
                 if latest is not None:
                     detail += " · " + visits_text(latest.visits)
-            if (waited := self._controller.start_seconds(color)) is not None:
+            if (waited := self._controller.programs.start_seconds(color)) is not None:
                 detail = _("starting, no answer for {n} s", n=int(waited))
                 starts = True
             card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
@@ -348,7 +349,7 @@ class Page:
     def _draw_search(self) -> None:
         shown, controller, panel = self._shown_search(), self._controller, self._analysis
         if shown is not None and controller.activity == "analyzing":
-            self.session.add_analysis(self.session.node, shown, controller.search_key)
+            self.session.analyses.add(self.session.node, shown, controller.search_key)
             self._draw_graph()
         elif controller.review_progress is not None:
             self._draw_graph()
@@ -374,12 +375,12 @@ class Page:
 
     def _shown_search(self) -> SearchResult | None:
         """The search result of the shown position, None while the analysis is off and the game is not reviewed."""
-        reviewed = self.session.review is not None and self.session.mode is Mode.ANALYZE
+        reviewed = self.session.analyses.review is not None and self.session.mode is Mode.ANALYZE
         on = self._controller.analyzing or (reviewed and not self._editing)
         if not on or self.session.game.is_over:
             return None
         latest = self._thread.latest if self._controller.activity in ("thinking", "analyzing") else None
-        return latest or self.session.search_result
+        return latest or search_result(self.session.node)
 
     def _notify(self, message: str) -> None:
         with self._board:

@@ -10,7 +10,7 @@ from nicegui import events, ui
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
 from tengen.web.components import EventHandler, TreeElement
-from tengen.web.counting import in_words, sentence, vertex
+from tengen.web.counting import in_words, score_result, sentence, vertex
 from tengen.web.editor import Tool
 from tengen.web.language import N_, _, ngettext
 from tengen.web.session import GameSession, Phase
@@ -135,7 +135,7 @@ class StatusPanel:
     def show(self, session: GameSession, paused: bool, failure: str = "") -> None:
         """Show the state of a game, with the buttons that apply to it, and why the engine has stopped."""
         phase, mode = session.phase, session.mode
-        self._status.set_text(session.status())
+        self._status.set_text(status(session))
         self._hint.set_text(hint(session, paused, failure))
         self._hint.set_visibility(bool(self._hint.text))
         self._playing.set_visibility(phase is Phase.PLAYING)
@@ -201,9 +201,9 @@ class HistoryPanel:
     def show(self, session: GameSession, editing: bool) -> None:
         """Show the variations of a game and the comment on the shown position."""
         self._edit.set_text(_("Done") if editing else _("Edit"))
-        drawn = session.tree, session.tree.version, session.review
+        drawn = session.tree, session.tree.version, session.analyses.review
         if drawn != self._drawn:
-            self._drawn, self._cells = drawn, tree_layout(session.tree, session.grades())
+            self._drawn, self._cells = drawn, tree_layout(session.tree, session.analyses.grades())
         self._tree.show(self._cells, session.node.id)
         self._node = session.node
         if self._written is not None and self._written not in session.tree:
@@ -266,6 +266,28 @@ class EditPanel:
             made.props(f"aria-pressed={str(known is tool).lower()}")
 
 
+def status(session: GameSession) -> str:
+    """Whose turn it is, or how the game ended."""
+    if session.phase is Phase.OVER:
+        return in_words(session.ending)
+    if session.phase is Phase.COUNTING and not session.counted:
+        return _("Counting …")
+    if session.phase is Phase.COUNTING:
+        return _("{result} as counted", result=in_words(score_result(session.score)))
+    return _("{color} to play", color=_(NAMES[session.game.to_play]))
+
+
+def last_move(session: GameSession) -> str:
+    """The move that led to the shown position, as a sentence; empty before the first."""
+    node, size = session.node, session.game.size
+    if node.point is None or node.color is None:
+        return ""
+    color = _(NAMES[node.color])
+    if node.point == size**2:
+        return _("{color} passed", color=color)
+    return _("{color} played {move}", color=color, move=vertex(node.point, size))
+
+
 def hint(session: GameSession, paused: bool, failure: str = "") -> str:
     """The line below the status: what a person can do now, or the last move."""
     if session.may_agree:
@@ -279,7 +301,7 @@ def hint(session: GameSession, paused: bool, failure: str = "") -> str:
         return tried if session.node.parent is not None else ""
     if session.in_progress and session.node is not session.tip:
         return _("The game goes on at move {move}.", move=session.tip.move_number)
-    return session.last_move()
+    return last_move(session)
 
 
 def notice(session: GameSession) -> str:
@@ -288,7 +310,7 @@ def notice(session: GameSession) -> str:
         result = session.ending
         resigned = result.endswith("+R") and NAMES["WB".index(result[0])]
         return _("{color} resigns", color=_(resigned)) if resigned else in_words(result)
-    return session.last_move() if session.node.point == session.game.size**2 else ""
+    return last_move(session) if session.node.point == session.game.size**2 else ""
 
 
 def spoken(session: GameSession) -> str:

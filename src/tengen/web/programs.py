@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from tengen.engine import Clock, TimeControl
+from tengen.errors import TengenError
 from tengen.game import Game
 from tengen.gtp.client import GtpClient
 from tengen.gtp.program import GtpProgram, ProgramMove, ProgramSettings
+from tengen.web.counting import in_words, score_result
+from tengen.web.language import _
+from tengen.web.session import GameSession
 
 T = TypeVar("T")
 
@@ -127,3 +131,85 @@ class ProgramThread:
 def _start(game: Game, control: TimeControl | None) -> object:
     """What a program is sent at the start of a game."""
     return game.size, game.rules.text, game.komi, game.setup_stones, game.first_to_play, control
+
+
+class GamePrograms:
+    """Starts the programs that play in the game of a page, and ends those that no longer play.
+
+    `programs` are those that the page may run, `session` gives its game, `failed` gets the message of a failed start,
+    and where a program counts otherwise.
+    """
+
+    def __init__(
+        self,
+        programs: Mapping[str, ProgramSettings],
+        session: Callable[[], GameSession],
+        failed: Callable[[str], None],
+    ) -> None:
+        self._known, self._session, self._failed = programs, session, failed
+        self._running: dict[int, ProgramThread] = {}
+        self._starting: set[asyncio.Task[None]] = set()
+
+    def arrange(self, paused: bool) -> None:
+        """End the programs that no longer play in this game and, unless it is paused, start those that do."""
+        session = self._session()
+        for color, player in enumerate(session.settings.players):
+            running = self._running.get(color)
+            if running is not None and running.settings.name != player.program:
+                self._running.pop(color).close()
+            missing = color not in self._running and not paused
+            if session.live and missing and player.program in self._known:
+                task = asyncio.create_task(self._prepare(self.program(color), session))
+                self._starting.add(task)
+                task.add_done_callback(self._starting.discard)
+
+    async def _prepare(self, program: ProgramThread, session: GameSession) -> None:
+        try:
+            await program.prepare(session.game, session.control)
+        except TengenError as error:
+            if self._session() is session and program in self._running.values():
+                self._failed(str(error))
+
+    def program(self, color: int) -> ProgramThread:
+        """The program that plays a color. Raises TengenError where the server has none of its name."""
+        name = self._session().settings.players[color].program
+        if color not in self._running:
+            if name not in self._known:
+                wrong = _("this server has no program {name!r}: start it with tengen play --program", name=name)
+                raise TengenError(wrong)
+            self._running[color] = ProgramThread(self._known[name])
+        return self._running[color]
+
+    def start_seconds(self, color: int) -> float | None:
+        """How long the start of the program that plays a color has taken so far; None where none starts."""
+        program = self._running.get(color)
+        return None if program is None else program.start_seconds
+
+    def cancel_starts(self) -> list[str]:
+        """End the programs that are starting; returns their names."""
+        starting = [color for color in self._running if self.start_seconds(color) is not None]
+        ended = [self._running.pop(color) for color in starting]
+        for program in ended:
+            program.close()
+        return [program.settings.name for program in ended]
+
+    async def compare_counts(self, session: GameSession, score: float) -> None:
+        """Say where a program counts the end of a game otherwise than the page, which counts `score`."""
+        for program in list(self._running.values()):
+            try:
+                counted = await program.score(session.game, session.control)
+            except TengenError as error:
+                self._failed(str(error))
+                continue
+            if counted is not None and counted != score:
+                theirs, ours = (in_words(score_result(points)) for points in (counted, score))
+                values = {"name": program.settings.name, "theirs": theirs, "ours": ours}
+                self._failed(_("{name} counts otherwise: {theirs}. This page: {ours}", **values))
+
+    def close(self) -> None:
+        """End all programs."""
+        for task in self._starting:
+            task.cancel()
+        for program in self._running.values():
+            program.close()
+        self._running.clear()

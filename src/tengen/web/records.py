@@ -13,9 +13,10 @@ from tengen.handicap import max_fixed_handicap
 from tengen.review.annotate import annotate
 from tengen.review.game import GameReview
 from tengen.sgf import GameNode, GameTree, read_tree, write_tree
+from tengen.web.analyses import SearchAnalysis
 from tengen.web.language import _
 from tengen.web.players import PEOPLE
-from tengen.web.session import GameSession, SearchAnalysis
+from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
 
 MAX_NODES = 20_000
@@ -96,7 +97,7 @@ def annotated(session: GameSession) -> bytes:
     The game itself stays as it is.
     """
     searched = tuple(node for node in session.tree.walk() if node.analysis is not None)
-    review = session.review or GameReview(session.tree, "", 0, searched, ())
+    review = session.analyses.review or GameReview(session.tree, "", 0, searched, ())
     copy, number = read_tree(session.to_sgf()), session.tree.numbered()
     copy.root.setup = session.tree.root.setup  # reading adds the handicap stones that were left out
 

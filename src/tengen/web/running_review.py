@@ -6,34 +6,21 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from tengen.engine import SearchQueue, SearchResult
 from tengen.errors import NetworkError, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview, positions_of, review
-from tengen.sgf import GameNode, GameTree
+from tengen.sgf import GameNode
+from tengen.web.analyses import GameAnalyses
 from tengen.web.language import _
 
 logger = logging.getLogger(__name__)
 
 
-class Reviewed(Protocol):
-    """The game of a page, as far as a review knows it: its tree, and where the searches of its positions are kept."""
-
-    tree: GameTree
-
-    @property
-    def line(self) -> list[GameNode]: ...
-
-    def search_key(self, node: GameNode) -> tuple[int, int]: ...
-
-    def add_analysis(self, node: GameNode, result: SearchResult, key: tuple[int, int]) -> None: ...
-
-
 class RunningReview:
-    """Searches every position of the shown line of a game to the same depth, many at once, on a queue of its own that
-    `make_queue` makes.
+    """Searches every position of a line of a game to the same depth, many at once, on a queue of its own that
+    `make_queue` makes; `analyses` gets the results.
 
     `on_end` gets the review and a message, empty where nothing failed, unless the review was stopped. A page that has
     taken over the game sets another.
@@ -41,18 +28,19 @@ class RunningReview:
 
     def __init__(
         self,
-        game: Reviewed,
+        analyses: GameAnalyses,
+        line: Sequence[GameNode],
         make_queue: Callable[[], SearchQueue],
         visits: int,
         on_end: Callable[[GameReview | None, str], None],
     ) -> None:
         self.on_end = on_end
-        self._game, self._make_queue, self._visits = game, make_queue, visits
-        self._line = game.line
-        self._keys = {node: game.search_key(node) for node in self._line}
+        self._analyses, self._line = analyses, line
+        self._make_queue, self._visits = make_queue, visits
+        self._keys = {node: analyses.search_key(node) for node in line}
         self._over = threading.Event()
         self._loop = asyncio.get_running_loop()
-        self.progress = (0, len(self._line))
+        self.progress = (0, len(line))
         """Positions that have been searched, and all of them. It changes on the thread that may stop the review."""
         self._task = self._loop.create_task(self._run())
 
@@ -63,7 +51,7 @@ class RunningReview:
     async def _run(self) -> None:
         found, message = None, ""
         try:
-            positions = await asyncio.to_thread(positions_of, self._game.tree, self._line)
+            positions = await asyncio.to_thread(positions_of, self._analyses.tree, self._line)
             if self._over.is_set():
                 return
             self.progress = (0, len(positions))
@@ -79,7 +67,7 @@ class RunningReview:
             self.on_end(found, message)
 
     def _search(self, positions: Sequence[tuple[GameNode, Game]]) -> GameReview | None:
-        tree = self._game.tree
+        tree = self._analyses.tree
         with self._make_queue() as queue:
             if not queue.has_value(tree.size):
                 name = queue.evaluator.on(tree.size).name
@@ -87,7 +75,7 @@ class RunningReview:
             return review(tree, positions, queue, self._visits, self._keep, self._is_useless)
 
     def _keep(self, node: GameNode, result: SearchResult) -> None:
-        self._game.add_analysis(node, result, self._keys[node])
+        self._analyses.add(node, result, self._keys[node])
         self._loop.call_soon_threadsafe(self._count)
 
     def _count(self) -> None:
@@ -99,4 +87,4 @@ class RunningReview:
 
     def _is_stale(self) -> bool:
         """Whether an edit or another network has changed what is searched."""
-        return any(self._game.search_key(node) != key for node, key in self._keys.items())
+        return any(self._analyses.search_key(node) != key for node, key in self._keys.items())

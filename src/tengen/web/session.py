@@ -1,22 +1,20 @@
-"""One game on one page: its tree, the shown position, the clocks and the count. It has no page code."""
+"""The game of a page: its moves, the shown position, the clocks and the count. It has no page code."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
-from tengen.coords import to_gtp
-from tengen.engine import Clock, SearchResult, TimeControl
+from tengen.engine import Clock, TimeControl
 from tengen.errors import IllegalMove, TengenError
-from tengen.game import COLOR_NAMES as NAMES
 from tengen.game import Game
-from tengen.review.game import GameReview, ReviewedMove, analysis_of
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
+from tengen.web.analyses import GameAnalyses
 from tengen.web.clock import GameClock, seconds_used
-from tengen.web.counting import check_point, color_names, explain, group_of, in_words, lost_result, score_result
+from tengen.web.counting import check_point, color_names, explain, group_of, lost_result, score_result
 from tengen.web.language import _
 from tengen.web.players import PlayerChoice
 from tengen.web.running_review import RunningReview
@@ -33,17 +31,9 @@ class Phase(StrEnum):
     OVER = "over"
 
 
-@dataclass(frozen=True)
-class SearchAnalysis(Analysis):
-    """The analysis of a position with the search result, which the page shows: of its candidates the best one and those
-    that were visited. `for_move`: an engine that plays found it for its move, and nobody asked for it."""
-
-    result: SearchResult
-    for_move: bool = False
-
-
 class GameSession:
-    """A game, from `start` (an empty board, or with the handicap of the settings) or from a record's tree.
+    """A game that is played and shown: moves, clocks, count and result. It begins at `start` (an empty board, or with
+    the handicap of the settings) or with a record's tree. `analyses` has what is known of its positions.
 
     live: moves go on as the settings say, at the node `tip`; otherwise a person moves both colors, and the clocks stand
     still. A result ends that, `play_on` begins it at any node. The result stays until a new one is reached; it was
@@ -56,7 +46,7 @@ class GameSession:
         self.settings = settings
         self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _info(settings))
         self.history = EditHistory(self.tree)
-        self.review: GameReview | None = None
+        self.analyses = GameAnalyses(self.tree)
         self.running_review: RunningReview | None = None
         """Of the session, so that it goes on while the page is loaded again."""
         self.node = self.tree.root
@@ -78,7 +68,6 @@ class GameSession:
         """The clock of the player before each of these moves, for a take back."""
         self.played: set[int] = set()
         """The ids of the nodes whose moves were played here and may be taken back; those of a record stay."""
-        self._forgotten = 0  # how often analyses were
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._set_tip()
         self._fresh = self._without_result() if tree is None else None
@@ -90,7 +79,7 @@ class GameSession:
         info = self.tree.info
         if (self.tree.rules, self.tree.komi) != (self.game.rules.text, self.game.komi):
             self.settings = replace(self.settings, rules=self.tree.rules, komi=self.tree.komi)
-            self.review = None
+            self.analyses.review = None
         self.record_names = info.players(color_names())
         komi = _("komi {komi:g}", komi=self.tree.komi)
         self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
@@ -266,25 +255,6 @@ class GameSession:
         """What the board draws now."""
         return BoardView.of(self.game, self.node, self._dead.get(self.node.position_key))
 
-    def status(self) -> str:
-        """One line for people: whose turn it is, or how the game ended."""
-        if self.phase is Phase.OVER:
-            return in_words(self.ending)
-        if self.phase is Phase.COUNTING and not self.counted:
-            return _("Counting …")
-        if self.phase is Phase.COUNTING:
-            return _("{result} as counted", result=in_words(score_result(self.score)))
-        return _("{color} to play", color=_(NAMES[self.game.to_play]))
-
-    def last_move(self) -> str:
-        """The move that led to the shown position, for people; empty before the first."""
-        if self.node.point is None or self.node.color is None:
-            return ""
-        color = _(NAMES[self.node.color])
-        if self.node.point == self.game.size**2:
-            return _("{color} passed", color=color)
-        return _("{color} played {move}", color=color, move=to_gtp(self.node.point, self.game.size))
-
     def line_analyses(self) -> list[tuple[int, Analysis]]:
         """(place in the line, analysis) of every analyzed position on the line through the shown one."""
         return [(place, node.analysis) for place, node in enumerate(self.line) if node.analysis is not None]
@@ -294,27 +264,6 @@ class GameSession:
         line = self.line
         known = seconds_used(line) | {node.depth: self.spent[node.id] for node in line if node.id in self.spent}
         return [(place, line[place].color or 0, seconds) for place, seconds in sorted(known.items())]
-
-    def mistakes(self) -> list[ReviewedMove]:
-        """The moves that lost most by the last review, of both players, in the order of the game."""
-        if self.review is None:
-            return []
-        worst = [move for color in (0, 1) for move in self.review.mistakes(color)]
-        return sorted((move for move in worst if move.node in self.tree), key=lambda move: move.number)
-
-    def grades(self) -> dict[int, int]:
-        """The class of the loss (`ReviewedMove.grade`) of every reviewed move, by the id of its node."""
-        return {} if self.review is None else {move.node.id: move.grade for move in self.review.moves}
-
-    def to_mistake(self, forward: bool) -> None:
-        """Show the position before the next or the previous mistake, where the better move can be seen."""
-        here = self.node.depth
-        places = [(move.node.depth - 1, move.node.parent) for move in self.mistakes()]
-        onward = [place for place in places if (place[0] > here if forward else place[0] < here)]
-        if onward:
-            _, node = onward[0 if forward else -1]
-            assert node is not None
-            self.goto(node.id)
 
     # Moves
 
@@ -479,6 +428,16 @@ class GameSession:
             siblings = self.node.parent.variations
             self._show(siblings[(siblings.index(self.node) + step) % len(siblings)])
 
+    def to_mistake(self, forward: bool) -> None:
+        """Show the position before the next or the previous mistake, where the better move can be seen."""
+        here = self.node.depth
+        places = [(move.node.depth - 1, move.node.parent) for move in self.analyses.mistakes()]
+        onward = [place for place in places if (place[0] > here if forward else place[0] < here)]
+        if onward:
+            _, node = onward[0 if forward else -1]
+            assert node is not None
+            self.goto(node.id)
+
     def show_again(self, node: GameNode | None) -> None:
         """Show a node after an edit of the tree, or the place that is left of the game where it is gone."""
         wanted = node or self.node
@@ -487,37 +446,7 @@ class GameSession:
             self.live = False
             self._set_tip()
 
-    # Analysis and count
-
-    def search_key(self, node: GameNode) -> tuple[int, int]:
-        """Differs between searches before and after an edit of the position or `forget_analyses`."""
-        return node.edits, self._forgotten
-
-    def add_analysis(
-        self, node: GameNode, result: SearchResult, key: tuple[int, int] | None = None, for_move: bool = False
-    ) -> None:
-        """Keep the result of a search of the position at `node`, unless one with more visits is there, or `key`, the
-        `search_key` when the search began, is that of an earlier position or network."""
-        if key is not None and key != self.search_key(node):
-            return
-        if node.analysis is not None and node.analysis.visits > result.visits:
-            return
-        # The moves that were not tried are most of them, and nothing shows them.
-        tried = tuple(move for place, move in enumerate(result.candidates) if move.visits or place == 0)
-        result = replace(result, candidates=tried)
-        node.analysis = SearchAnalysis(**vars(analysis_of(result)), result=result, for_move=for_move)
-
-    @property
-    def search_result(self) -> SearchResult | None:
-        """The search result that is known of the shown position."""
-        return self.node.analysis.result if isinstance(self.node.analysis, SearchAnalysis) else None
-
-    def forget_analyses(self) -> None:
-        """Drop all that was searched, the review too."""
-        self.review = None
-        self._forgotten += 1
-        for node in self.tree.walk():
-            node.analysis = None
+    # Count
 
     def begin_count(self, dead: Sequence[int]) -> None:
         """Mark these stones dead in the shown position; a person may correct them."""

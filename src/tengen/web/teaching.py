@@ -9,9 +9,10 @@ from tengen.engine import Limits, SearchResult, Style
 from tengen.game import Game
 from tengen.review.game import reviewed_move
 from tengen.sgf import GameNode
+from tengen.web.analyses import search_result
 from tengen.web.counting import vertex
 from tengen.web.language import _
-from tengen.web.session import GameSession, Phase, SearchAnalysis
+from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 
 TEACHING_VISITS = 60
@@ -123,15 +124,15 @@ class TeachingMode:
         """The result of enough visits of a position of the session; None where the search was stopped."""
         if (known := self._known(node)) is not None:
             return known
-        key = session.search_key(node)
+        key = session.analyses.search_key(node)
         found = await self._think(session.tree.position(node), Limits(visits=TEACHING_VISITS), STYLE)
         if found is None or not found.visits:
             return None
-        session.add_analysis(node, found, key)
+        session.analyses.add(node, found, key)
         return self._known(node)
 
     def _known(self, node: GameNode) -> SearchResult | None:
         """The result of an earlier search that is deep enough."""
-        found = node.analysis.result if isinstance(node.analysis, SearchAnalysis) else None
+        found = search_result(node)
         # A search may end early when no other move can overtake the best one.
         return found if found is not None and found.visits >= TEACHING_VISITS // 2 else None
