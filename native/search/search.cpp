@@ -159,7 +159,9 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     if (tree_.root().node) prepare_root();
     if (params_.is_weighted() && tree_.root().visits) {
         const bool moved = set_score_center(tree_.root().node->stats().mean.score);
-        if ((moved && params_.dynamic_score_utility > 0) || changed_) recompute_tree();
+        // Value bias: as KataGo, whose entries have lost the nodes that left the tree.
+        const bool is_stale = (moved && params_.dynamic_score_utility > 0) || params_.value_bias > 0;
+        if (is_stale || changed_) recompute_tree();
     }
     changed_ = false;
     plan(0);

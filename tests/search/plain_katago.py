@@ -40,6 +40,7 @@ def score_value(mean: float, stdev: float, center: float, scale: float) -> float
 class Bias:
     difference: float = 0
     weight: float = 0
+    nodes: int = 0
 
     @property
     def mean(self) -> float:
@@ -101,7 +102,31 @@ class PlainKatago(PlainPuct):
         self._entries: dict[object, Bias] = {}
         self.draws = 0  # finished games that were a draw, as often as they were visited
 
+    def advance(self, move: int) -> None:
+        """Make the position after a move the root.
+
+        A node that is dropped takes a share of what it added to its entry with it, and the last one the entry.
+        """
+        kept = self._children(self.root)[move]
+        dropped = [self.root]
+        for node in dropped:  # grows
+            dropped += [child for child in self._children(node).values() if child is not kept]
+            if node.bias is not None:
+                node.bias.difference -= self._params.value_bias_free * node.added[0]
+                node.bias.weight -= self._params.value_bias_free * node.added[1]
+                node.bias.nodes -= 1
+        self._entries = {key: entry for key, entry in self._entries.items() if entry.nodes}
+        self.root = kept
+        self._center_at(kept.average.score)
+        if self._params.dynamic_score_utility or self._params.value_bias:
+            self._recompute_below(kept)
+
     # --- Utilities
+
+    def _center_at(self, expected: float) -> None:
+        p = self._params
+        room = p.score_center_scale * self._size
+        self._center = min(max(expected * (1 - p.score_center_pull), expected - room), expected + room)
 
     def _utility(self, node: KatagoNode, result: Result) -> float:
         p = self._params
@@ -149,6 +174,7 @@ class PlainKatago(PlainPuct):
                 reached = bool(node.game.moves)
                 if move != self._size**2 and reached and self._params.value_bias and not child.game.is_over:
                     child.bias = self._entries.setdefault(self._surroundings(node.game, move), Bias())
+                    child.bias.nodes += 1
             path.append(node.children[move])
         return path
 
@@ -191,9 +217,7 @@ class PlainKatago(PlainPuct):
     def _back_up(self, path: list[PlainNode], utility: float) -> None:
         *above, leaf = [node for node in path if isinstance(node, KatagoNode)]
         if leaf is self.root:
-            p, expected = self._params, leaf.result.score
-            room = p.score_center_scale * self._size
-            self._center = min(max(expected * (1 - p.score_center_pull), expected - room), expected + room)
+            self._center_at(leaf.result.score)
         if leaf.game.is_over:
             score = leaf.game.score() * (1 if leaf.game.to_play == 0 else -1)
             # A whole score is half a point less or more; the more a draw is worth, the more often it is more.
@@ -264,6 +288,17 @@ class PlainKatago(PlainPuct):
         node.weight_square = weight**2 + sum(
             (w / child.weight) ** 2 * child.weight_square for w, child in zip(weights, children, strict=True)
         )
+
+    def _recompute_below(self, node: KatagoNode) -> None:
+        """The node and all below it, from the leaves up."""
+        below = [child for child in self._children(node).values() if child.visits]
+        for child in below:
+            self._recompute_below(child)
+        if below:
+            return self._recompute(node)
+        node.average = self._corrected(node)
+        weight = self._own_weight(node)
+        node.weight, node.weight_square = node.visits * weight, node.visits * weight**2
 
     # --- Selection
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from known_answers import Noise, Scripted, View
+from other_programs import give_up
 from plain_katago import PlainKatago, score_value
 from plain_puct import PlainPuct, mean_over_symmetries
 
@@ -73,6 +74,11 @@ def assert_like_twin(
     search = TreeSearch(evaluator, params, batch)
     search.set_root(game)
     search.run(visits)
+    compare(search, twin)
+    return twin
+
+
+def compare(search: TreeSearch, twin: PlainKatago) -> None:
     stats = search.stats()
     mine = {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True) if n}
     assert mine == twin.visits()
@@ -91,7 +97,6 @@ def assert_like_twin(
         assert list(search.pv(int(stats.point[i]))) == twin.line(int(stats.point[i]))[:20]
     played = {int(p): w for p, w, n in zip(stats.point, stats.play_weight, stats.visits, strict=True) if n}
     assert played == pytest.approx(twin.play_weights(twin.root), rel=2e-3)
-    return twin
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -104,6 +109,29 @@ def test_moves_that_no_move_came_before_have_no_bias() -> None:
     params = SearchParams(**PLAIN, value_bias=0.45)
     assert_like_twin(opened(7, 5).restarted_here(1), params, 200)
     assert_like_twin(Game(7, komi=0.5), params, 200)
+
+
+@pytest.mark.parametrize(
+    ("size", "seed", "parts"),
+    [(5, 1, ["value bias"]), (7, 5, ["value bias", "utility", "uncertainty", "noise pruning"])],
+    ids=["alone", "with others"],
+)
+@pytest.mark.parametrize("free", [0.0, 0.8, 1.0])
+def test_nodes_that_leave_the_tree_take_a_share_of_their_bias_with_them(
+    free: float, size: int, seed: int, parts: list[str]
+) -> None:
+    """KataGo's default share is 0.8 (removeSubtreeValueBias). In these games another share gives other visits."""
+    settings = {name: value for part in parts for name, value in PARTS[part].items()}
+    params, game, evaluator = SearchParams(**PLAIN, **settings, value_bias_free=free), opened(size, seed), WideNoise()
+    twin, search = PlainKatago(game, evaluator, params), TreeSearch(evaluator, params, 1)
+    for visits in (200, 400, 500):
+        search.set_root(game)
+        search.run(visits)
+        twin.run(visits)
+        compare(search, twin)
+        move = int(search.stats().point[0])
+        twin.advance(move)
+        game.play(move)
 
 
 def test_a_bias_does_not_change_what_a_finished_game_is_worth() -> None:
@@ -223,7 +251,7 @@ def test_a_real_root_under_all_symmetries_is_what_katago_finds(shared: Path) -> 
     """Figures of KataGo 1.17.2 (Eigen): its analysis with rootNumSymmetriesToSample 8 and the history."""
     network = shared / "nets/g170-b6c96-s175395328-d26788732.bin.gz"
     if not network.exists():
-        pytest.skip("needs the networks of ../shared/nets")
+        give_up("shared", f"no {network}")
     game = Game(9, "chinese", 7).play("D4").play("F6").play("F3")
     evaluator = load_evaluator(network, precision="f32", remember=False)
     search = TreeSearch(evaluator, SearchParams.preset("katago").model_copy(update={"root_symmetries": 8}))
