@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from offspring import Offspring
-from other_programs import check_required
+from other_programs import SHARED, check_required, give_up, missing
 from unrendered import skip_rendering
 
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
@@ -46,7 +46,7 @@ LONG = (
 
 
 def pytest_configure() -> None:
-    """End at once where a program of TENGEN_REQUIRE is missing, without which whole files would be skipped silently."""
+    """End at once where something of TENGEN_REQUIRE is missing, without which whole files would be skipped silently."""
     check_required()
 
 
@@ -67,10 +67,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of large real data beside the checkout; a test that needs it is skipped where there is none."""
-    folder = ROOT.parent / "shared"
-    if not folder.is_dir():
-        pytest.skip("no folder ../shared with real games beside this checkout")
-    return folder
+    if why := missing("shared"):
+        give_up("shared", why)
+    return SHARED
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -125,3 +124,10 @@ def offspring(monkeypatch: pytest.MonkeyPatch) -> Offspring:
     mark = f"TENGEN_TEST_{uuid.uuid4().hex}"
     monkeypatch.setenv("TENGEN_TEST_MARK", mark)
     return Offspring(mark)
+
+
+@pytest.fixture
+def no_process_is_left(offspring: Offspring) -> Iterator[None]:
+    """Whatever a program did, it and its children are gone when the test is over."""
+    yield
+    assert offspring.gone(10)

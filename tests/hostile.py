@@ -1,23 +1,41 @@
 """Fake GTP programs that behave badly in one way each: `python hostile.py KIND [MOVE]`, at the third move unless told.
 
 `plays:C3,D4` plays these moves and then passes; `lacks:komi,genmove` does not know these commands, `refuses:komi`
-lists them and answers with a question mark. What else there is stands in the tables at the end.
+lists them and answers with a question mark. What else there is stands in the tables at the end. Tests import their
+command lines from here.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-KIND, _, WORDS = sys.argv[1].partition(":")
-MOVE = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+PROGRAM = Path(__file__)
+ARGUMENTS = sys.argv[1:] if __name__ == "__main__" else [""]
+KIND, _, WORDS = ARGUMENTS[0].partition(":")
+MOVE = int(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 3
 LISTED = set(WORDS.split(",")) if KIND in ("lacks", "refuses") else set()
 COMMANDS = ["name", "version", "list_commands", "boardsize", "clear_board", "komi", "play", "genmove", "quit"]
 SLEEPER = "import time; time.sleep(600)"
+
+
+def command_line(kind: str, move: int = 3) -> str:
+    """Starts a program of this kind."""
+    return shlex.join([sys.executable, str(PROGRAM), kind, str(move)])
+
+
+def command_line_once(folder: Path) -> str:
+    """Starts a program that dies at its third move, the first time alone: its file in the folder is gone then."""
+    path = folder / "once.py"
+    run = f"sys.argv[1:] = ['dies']\nexec(open({str(PROGRAM)!r}).read())"
+    path.write_text(f"import os, sys\nos.remove(__file__)\n{run}\n")
+    return shlex.join([sys.executable, str(path)])
 
 
 def say(text: str) -> None:
@@ -213,4 +231,5 @@ def main() -> None:
         sleep()
 
 
-main()
+if __name__ == "__main__":
+    main()

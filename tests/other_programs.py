@@ -1,4 +1,4 @@
-"""The programs that some tests run beside Tengen: where they are, and which of them must be there.
+"""The programs and data that some tests need beside Tengen: where they are, and which of them must be there.
 
 TENGEN_REQUIRE names those without which the tests must not begin, or whole files would be skipped silently.
 """
@@ -17,13 +17,15 @@ _GAMES = "/usr/games:/usr/bin:/usr/local/bin:/usr/lib/leelaz/bin"  # Debian's ga
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path=_GAMES)
 LEELA_ZERO = shutil.which("leelaz") or shutil.which("leelaz", path=_GAMES)
 KATAGO = os.environ.get("KATAGO") or shutil.which("katago")
-_BUILD = Path(__file__).parent.parent / "build"
-KATRAIN = Path(os.environ.get("TENGEN_KATRAIN_PYTHON", _BUILD / "katrain" / "bin" / "python"))
+_ROOT = Path(__file__).parent.parent
+KATRAIN = Path(os.environ.get("TENGEN_KATRAIN_PYTHON", _ROOT / "build" / "katrain" / "bin" / "python"))
 """The Python that has KaTrain."""
+SHARED = _ROOT.parent / "shared"
+"""The folder of large real data beside the checkout: game records, networks of KataGo and their outputs there."""
 
 
 def missing(name: str) -> str:
-    """Why a program cannot be run here; empty where it can. Raises pytest.UsageError for an unknown name."""
+    """Why a test cannot have this here; empty where it can. Raises pytest.UsageError for an unknown name."""
     known = {
         "browser": missing_browser(),
         "gnugo": "" if GNUGO else "GNU Go is not installed: apt-get install gnugo",
@@ -34,6 +36,7 @@ def missing(name: str) -> str:
         else f"no {KATRAIN}: make katrain installs KaTrain, or name its Python in TENGEN_KATRAIN_PYTHON",
         "xvfb": "" if shutil.which("xvfb-run") else "no xvfb-run: apt-get install xvfb",
         "sabaki": "" if shutil.which("node") and shutil.which("npm") else "Sabaki's client needs Node.js and npm",
+        "shared": "" if SHARED.is_dir() else f"no {SHARED}, the folder of real games and networks beside this checkout",
     }
     if name not in known:
         raise pytest.UsageError(f"TENGEN_REQUIRE: {name!r} is none of {', '.join(known)}")
@@ -41,18 +44,18 @@ def missing(name: str) -> str:
 
 
 def check_required() -> None:
-    """Raises pytest.UsageError for a program of TENGEN_REQUIRE that is missing."""
+    """Raises pytest.UsageError for what TENGEN_REQUIRE names and is missing."""
     if reasons := [why for name in _required() if (why := missing(name))]:
         raise pytest.UsageError(f"TENGEN_REQUIRE: {'; '.join(reasons)}")
 
 
 def needs(name: str) -> pytest.MarkDecorator:
-    """Marks a test that runs this program."""
+    """Marks a test that needs this program or data."""
     return pytest.mark.skipif(bool(missing(name)), reason=missing(name))
 
 
 def give_up(name: str, reason: str) -> NoReturn:
-    """Skip a test that finds out itself that it cannot run a program; one of TENGEN_REQUIRE fails it."""
+    """Skip a test that finds out itself what is missing; what TENGEN_REQUIRE names fails it."""
     if name in _required():
         pytest.fail(f"TENGEN_REQUIRE has {name}: {reason}")
     pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""Programs of TENGEN_REQUIRE that are missing end the tests before they begin, or fail them, instead of skipping."""
+"""What TENGEN_REQUIRE names and is missing ends the tests before they begin, or fails them, instead of skipping."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from other_programs import check_required, give_up, missing
         ("leela-zero", "LEELA_ZERO", "/usr/games/leelaz", "install leela-zero"),
         ("katago", "KATAGO", "/opt/katago", "set KATAGO"),
         ("katrain", "KATRAIN", Path(__file__), "make katrain"),
+        ("shared", "SHARED", Path(__file__).parent, "no .*, the folder of real games and networks"),
     ],
 )
 def test_a_program_that_is_required_must_be_there(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from other_programs import give_up
 from talk import Talk
 
 from tengen import _native
@@ -21,11 +23,9 @@ RAW = ("rawWinrate", "rawLead", "rawScoreSelfplay", "rawScoreSelfplayStdev", "ra
 
 
 @pytest.fixture(scope="module")
-def conversation(shared: Path) -> list[tuple[str, Fields | str]]:
+def conversation() -> list[tuple[str, Fields | str]]:
     """("query" or "katago", line) in the order in which the lines were sent; a line that is no JSON stays text."""
-    path = shared / "reference" / "katago_analysis_examples.jsonl"
-    if not path.exists():
-        pytest.skip(f"no {path}")
+    path = Path(__file__).parent.parent / "data" / "katago-analysis.jsonl.xz"  # of KataGo 1.17.2
 
     def read(line: str) -> Fields | str:
         try:
@@ -33,7 +33,8 @@ def conversation(shared: Path) -> list[tuple[str, Fields | str]]:
         except ValueError:
             return line
 
-    lines = map(json.loads, path.read_text().splitlines())
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
     return [(line["from"], read(line["line"])) for line in lines]
 
 
@@ -125,7 +126,7 @@ def test_the_network_says_of_each_position_what_it_says_in_katago(
     """KataGo evaluates each position under one symmetry, drawn at random: one of the eight must agree in everything."""
     network = next((shared / "nets").glob("g170-b6c96*.bin.gz"), None)
     if network is None:
-        pytest.skip("no g170 network in ../shared/nets")
+        give_up("shared", f"no g170 network in {shared / 'nets'}")
     lines = [(speaker, line) for speaker, line in conversation if isinstance(line, dict)]
     expected = {key(line): line for speaker, line in lines if speaker == "katago" and "rootInfo" in line}
     evaluator = load_evaluator(network, threads=1, precision="f32")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import lzma
 import math
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +14,7 @@ from data_pipeline.plain_batch import equal, turn
 from data_pipeline.test_planes import random_game
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_games import tygem_records
 from plain_go import Board
 from plain_reading import TooLong, slow_ladders
 
@@ -38,7 +37,6 @@ from tengen.rules import Rules
 INPUTS = NativePlaneSet.named("_test")
 RANKS = ("", "9d", "1d", "4d", "12k", "3p")
 STRENGTHS = dict(zip(RANKS, (0, 9, 1, 4, -12, 13), strict=True))
-TYGEM = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 
 Planes = dict[str, np.ndarray]
 
@@ -115,9 +113,8 @@ def test_inputs_by_their_definitions(
 
 
 def test_inputs_of_real_positions() -> None:
-    records = lzma.decompress(TYGEM.read_bytes()).removeprefix(b"(;").split(b"\n(;")
-    for i, record in enumerate(records[:12]):
-        game = sgf.read_game(b"(;" + record, partial=True)[0]
+    for i, record in enumerate(tygem_records()[:12]):
+        game = sgf.read_game(record, partial=True)[0]
         while len(game.moves) > 8 + 12 * i:
             game.undo()
         past, boards = game.copy(), []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import lzma
 import os
@@ -18,6 +17,7 @@ import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_games import TYGEM, tygem_records
 
 from tengen.data.import_report import NOTES, REPORT_JSON, REPORT_TEXT
 from tengen.data.importer import HashSet, ImportOptions, ImportProgress, import_games
@@ -27,10 +27,9 @@ from tengen.data.sources import Tree
 from tengen.data.stats import collect
 from tengen.data.store import Store
 from tengen.errors import SgfError, StoreError
-from tengen.sgf import read_game, split_trees
+from tengen.sgf import read_game
 
 GAMES = Path(__file__).parent.parent / "data"
-TYGEM = GAMES / "tygem-300.sgf.xz"
 FAST = RowOptions(playouts=0)
 
 
@@ -47,8 +46,7 @@ def shard_bytes(path: Path) -> list[bytes]:
 
 
 def test_rows_are_the_games(tygem: Store) -> None:
-    with lzma.open(TYGEM) as stream:
-        trees = list(split_trees(stream))
+    trees = tygem_records()
     assert len(tygem) == len(trees) == 300
     for number, (row, data) in enumerate(zip(tygem, trees, strict=True), 1):
         game, info = read_game(data)
@@ -167,8 +165,7 @@ def test_filters_and_samples(tygem: Store, tmp_path: Path) -> None:
 
 def test_files_of_one_name_are_counted_one_by_one(tmp_path: Path) -> None:
     """Named themselves, files of different folders are known by the same name."""
-    with lzma.open(TYGEM) as stream:
-        whole, other = itertools.islice(split_trees(stream), 2)
+    whole, other = tygem_records()[:2]
     files = [tmp_path / str(number) / "game.sgf" for number in range(5)]
     for file, data in zip(files, [other[:800], whole, whole, whole, other[:800]], strict=True):
         file.parent.mkdir()
@@ -180,8 +177,7 @@ def test_files_of_one_name_are_counted_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_part_of_a_game_that_is_not_in_the_sample_is_not_in_the_report(tmp_path: Path) -> None:
-    with lzma.open(TYGEM) as stream:
-        trees = [tree[:800] for tree in split_trees(stream) if len(tree) > 1000][:40]
+    trees = [tree[:800] for tree in tygem_records() if len(tree) > 1000][:40]
     (tmp_path / "broken.sgf").write_bytes(b"\n".join(trees))
     for name, sample in (("n", 7), ("fraction", 0.3)):
         options = ImportOptions(FAST, sample=sample, seed=1, workers=1)

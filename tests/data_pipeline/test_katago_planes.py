@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import random
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,7 @@ from agreement import Pair
 from data_pipeline.plain_katago import features
 from data_pipeline.test_planes import random_move
 from katago_program import ask_katago, results_by_katago
+from known_games import tygem_records
 from plain_reading import TooLong
 from played_games import TERRITORY, EncorePair
 
@@ -24,7 +24,6 @@ from tengen.sgf import read_game
 
 NAMES = [name for name in plane_set_names() if name.startswith("katago")]
 RULES = ("chinese", "tromp-taylor", "japanese", "aga-button", "new-zealand", "stone-scoring", "ancient-territory")
-GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 ENCORE = {"encore_ko", "own_encore_start", "opponent_encore_start"}
 
 
@@ -88,10 +87,9 @@ def test_random_encores() -> None:
 
 
 def test_real_positions() -> None:
-    records = lzma.decompress(GAMES.read_bytes()).removeprefix(b"(;").split(b"\n(;")
     seen: Counter[str] = Counter()
-    for number, record in enumerate(records[100:110]):
-        game, _ = read_game(b"(;" + record, partial=True, rules=RULES[number % len(RULES)])
+    for number, record in enumerate(tygem_records()[100:110]):
+        game, _ = read_game(record, partial=True, rules=RULES[number % len(RULES)])
         while len(game.moves) > 30 + 20 * number:
             game.undo()
         check("katago-v7", game, seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import math
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -23,6 +22,7 @@ from data_pipeline.plain_positions import (
     stones,
     with_liberties,
 )
+from known_games import tygem_records
 from plain_go import Board, chain, liberties, neighbors
 from plain_reading import TooLong, make_reader
 
@@ -210,8 +210,7 @@ def test_random_positions_by_their_definition(name: str, random_games: list[Posi
 @pytest.fixture(scope="module")
 def real_games() -> list[Position]:
     """Positions of recorded games, with handicaps of all kinds and the ranks of the players."""
-    records = lzma.decompress((RECORDS / "tygem-300.sgf.xz").read_bytes()).removeprefix(b"(;").split(b"\n(;")[:8]
-    sources = [b"(;" + record for record in records] + sorted(RECORDS.glob("fox-[hr]a*-*.sgf"))
+    sources = [*tygem_records()[:8], *sorted(RECORDS.glob("fox-[hr]a*-*.sgf"))]
     positions = []
     for i, source in enumerate(sources):
         game, info = sgf.read_game(source, partial=True)

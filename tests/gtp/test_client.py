@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
+from hostile import PROGRAM, command_line
 from offspring import Offspring
 
 from tengen.gtp.client import GtpClient, ProgramError
 from tengen.gtp.process import Child
 from tengen.pipes import PipeReader, _ThreadReader
 
-HOSTILE = Path(__file__).parents[1] / "hostile.py"
-
-
-def command_line(kind: str, move: int = 3) -> str:
-    return shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
-
-
-@pytest.fixture(autouse=True)
-def no_process_is_left(offspring: Offspring) -> Iterator[None]:
-    """Whatever a program did, its client has ended it and its children when the test is over."""
-    yield
-    assert offspring.gone(10)
+pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
 
 @pytest.mark.parametrize("kind", ["polite", "dos", "own-ids", "refuses:name", "refuses:list_commands"])
@@ -207,7 +194,7 @@ def test_garbage_before_an_answer_is_skipped() -> None:
         assert client.ask("genmove b", 20).startswith("\ufffd")
 
 
-@pytest.mark.parametrize("line", ["no-such-program --gtp", str(HOSTILE)])
+@pytest.mark.parametrize("line", ["no-such-program --gtp", str(PROGRAM)])
 def test_a_program_that_cannot_be_started_is_named(line: str) -> None:
     with pytest.raises(ProgramError, match=r"no-such-program|hostile.py") as caught:
         GtpClient(line)

@@ -13,6 +13,7 @@ from typing import Any
 import katago_twin
 import pytest
 from gtp_fakes import FakeEngine, ask, raw_fields, session_of, talk
+from other_programs import SHARED, give_up
 
 from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.server import AnalysisServer
@@ -23,14 +24,14 @@ from tengen.evaluators.load import load_evaluator
 from tengen.game import WHITE, Game
 from tengen.gtp.streams import InputQueue
 
-NETS = Path(__file__).parents[3] / "shared" / "nets"
+NETS = SHARED / "nets"
 NETWORK, GOLDEN = NETS / "g170-b6c96-s175395328-d26788732.bin.gz", NETS / "golden" / "g170-b6c96.jsonl.xz"
 
 
 @pytest.fixture(scope="module")
 def evaluator() -> Evaluator:
     if not NETWORK.exists():
-        pytest.skip("needs the networks of ../shared/nets")
+        give_up("shared", f"no {NETWORK}")
     return load_evaluator(str(NETWORK), "onnxruntime", threads=1)
 
 

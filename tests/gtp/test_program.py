@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from offspring import Offspring
 
 from tengen.engine.clock import TimeControl
 from tengen.game import BLACK, WHITE, Game
@@ -22,6 +20,8 @@ from tengen.gtp.program import (
     time_left,
 )
 from tengen.rules import Rules
+
+pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
 # Answers everything, remembers what it is sent, and tells it as the answer to `sent`. It knows no undo with `no-undo`.
 RECORDER = """
@@ -48,12 +48,6 @@ def recorder(kind: str, tmp_path: Path) -> GtpProgram:
     path = tmp_path / "recorder.py"
     path.write_text(RECORDER)
     return GtpProgram(ProgramSettings("recorder", shlex.join([sys.executable, str(path), kind])))
-
-
-@pytest.fixture(autouse=True)
-def no_process_is_left(offspring: Offspring) -> Iterator[None]:
-    yield
-    assert offspring.gone()
 
 
 def sent(program: GtpProgram) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hostile import command_line, command_line_once
 from match.batch_match import (
     Open,
     Side,
@@ -24,7 +22,6 @@ from match.batch_match import (
     search,
     settings_of,
 )
-from offspring import Offspring
 from other_programs import needs
 from selfplay.made_up import Checksum, Passer
 
@@ -245,20 +242,12 @@ def test_a_network_for_another_size_is_named_before_the_first_game() -> None:
         match.start()
 
 
-HOSTILE = Path(__file__).parents[1] / "hostile.py"
 TINY = Conditions(size=5, komi=0.5, opening=2, seed=9)
 RAW = {"player": "policy:uniform", "pass_policy": "free", "name": "network"}
 
 
-@pytest.fixture
-def no_process_is_left(offspring: Offspring) -> Iterator[None]:
-    """No copy of a program is left when the test is over."""
-    yield
-    assert offspring.gone()
-
-
 def program(kind: str) -> str:
-    return "program=gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
+    return f"program=gtp:{command_line(kind)}"
 
 
 def against(word: str, games: int, ours: dict[str, object] = RAW) -> MatchSettings:
@@ -304,11 +293,7 @@ def test_a_program_that_dies_loses_and_the_next_game_has_a_fresh_copy() -> None:
 
 @pytest.mark.usefixtures("no_process_is_left")
 def test_a_program_that_is_gone_ends_the_match_with_what_was_played(tmp_path: Path) -> None:
-    once = tmp_path / "once.py"
-    once.write_text(
-        f"import os, sys\nos.remove(__file__)\nsys.argv[1:] = ['dies']\nexec(open({str(HOSTILE)!r}).read())\n"
-    )
-    settings = against("program=gtp:" + shlex.join([sys.executable, str(once)]), 20)
+    settings = against(f"program=gtp:{command_line_once(tmp_path)}", 20)
     with pytest.raises(TengenError, match="failed to start 3 games in a row"):
         play_match(settings, tmp_path / "match", InBatch(at_once=1))
     outcomes = read_folder(tmp_path / "match")[1]

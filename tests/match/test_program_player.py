@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile import command_line
 from match.test_game import SMALL, Scripted
-from offspring import Offspring
 from other_programs import needs
 
 from tengen.engine.clock import TimeControl
@@ -24,19 +20,11 @@ from tengen.match.program_player import ProgramPlayer
 from tengen.match.schedule import fixture
 from tengen.match.spec import PlayerSpec
 
-HOSTILE = Path(__file__).parents[1] / "hostile.py"
-
-
-@pytest.fixture(autouse=True)
-def no_process_is_left(offspring: Offspring) -> Iterator[None]:
-    """Whatever a program did, it and its children are gone when the test is over."""
-    yield
-    assert offspring.gone()
+pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
 
 def hostile(kind: str, move: int = 3, **fields: Any) -> PlayerSpec:
-    line = shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
-    return PlayerSpec(player=f"gtp:{line}", name="the program", **fields)
+    return PlayerSpec(player=f"gtp:{command_line(kind, move)}", name="the program", **fields)
 
 
 def against(kind: str, moves: list[str], move: int = 3, conditions: Conditions = SMALL, **fields: Any) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hostile import PROGRAM, command_line, command_line_once
 from offspring import Offspring
 
 from tengen.errors import RecipeError, TengenError
@@ -29,7 +29,6 @@ from tengen.ratings.pool import match_games
 from tengen.sgf import read_game
 
 ROOT = Path(__file__).parents[2]
-HOSTILE = Path(__file__).parents[1] / "hostile.py"
 TINY = {"size": 5, "komi": 0.5, "opening": 2}
 FAST = {**TINY, "turns": 4}
 FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=4"]
@@ -37,7 +36,7 @@ HANGING_WORDS = ["--games", "2", "--workers", "2", "--size", "7"]
 
 
 def program(kind: str, name: str = "", move: int = 3) -> str:
-    word = "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
+    word = f"gtp:{command_line(kind, move)}"
     return f"{name}={word}" if name else word
 
 
@@ -119,6 +118,14 @@ def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
             play(other, tmp_path)
 
 
+def test_a_folder_of_a_version_with_another_usual_komi_goes_on_with_its_own(tmp_path: Path) -> None:
+    conditions = {"size": 5, "rules": "japanese", "turns": 4}
+    play(match("a=random", "b=random", conditions={**conditions, "komi": 7.5}), tmp_path)
+    with pytest.raises(TengenError, match=r"conditions\.komi = 7\.5, not 6\.5"):
+        play(match("a=random", "b=random", games=4, conditions=conditions), tmp_path)
+    assert play(match("a=random", "b=random", games=4, conditions={**conditions, "komi": 7.5}), tmp_path)["games"] == 4
+
+
 @pytest.mark.parametrize(
     "there",
     ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl", "gate/match.json", "1.sgf", "thesis/a.tex"],
@@ -170,10 +177,7 @@ def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None
 
 
 def test_a_program_that_is_gone_ends_the_match_with_the_games_so_far(tmp_path: Path) -> None:
-    once = tmp_path / "once.py"
-    kind = f"sys.argv[1:] = ['dies']; exec(open({str(HOSTILE)!r}).read())"
-    once.write_text(f"import os, sys\nos.remove(__file__)\n{kind}\n")
-    word = "mortal=gtp:" + shlex.join([sys.executable, str(once)])
+    word = f"mortal=gtp:{command_line_once(tmp_path)}"
     with pytest.raises(TengenError, match="mortal failed to start 3 games in a row"):
         play(match("random", word, games=20), tmp_path / "match")
     rows = lines(tmp_path / "match")
@@ -278,7 +282,7 @@ def without_times(folder: Path) -> list[Outcome]:
 def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring: Offspring) -> None:
     child = start("random", program("hangs"), *HANGING_WORDS, "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
-    assert offspring.begun(2, str(HOSTILE))
+    assert offspring.begun(2, str(PROGRAM))
     os.killpg(child.pid, signal.SIGTERM)
     child.communicate(timeout=30)
     assert child.returncode == 143
@@ -318,7 +322,7 @@ def test_a_folder_that_another_process_wrote_meanwhile_is_read_again(tmp_path: P
 def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
     child = start("random", program("hangs"), *HANGING_WORDS, "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
-    assert offspring.begun(2, str(HOSTILE))
+    assert offspring.begun(2, str(PROGRAM))
     os.killpg(child.pid, signal.SIGINT)
     report, errors = child.communicate(timeout=30)
     assert (child.returncode, report) == (130, "")

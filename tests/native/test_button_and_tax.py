@@ -7,18 +7,13 @@ from one tax to the next.
 from __future__ import annotations
 
 import pytest
+from test_endings import play
 
 from tengen import _native
 from tengen.engine.params import SearchParams
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import Rules
-
-
-def play(game: Game, moves: str) -> Game:
-    for vertex in moves.split():
-        game.play(vertex)
-    return game
 
 
 def banned(game: Game) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import shutil
 import threading
@@ -12,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from known_games import tygem_records
 
 import tengen
 from tengen import _native
 from tengen.coords import MAX_SIZE
 from tengen.game import Game
 
-GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 GROUPS = {name: (first, count) for name, first, count in _native.linear_groups()}
 NONE = np.zeros(0, np.uint16)
 Words = npt.NDArray[np.uint16]
@@ -27,9 +26,7 @@ Words = npt.NDArray[np.uint16]
 def real_games(count: int) -> list[Words]:
     from tengen.sgf.main_line import read_record
 
-    with lzma.open(GAMES) as stream:
-        records = stream.read().split(b"(;")[1 : count + 1]
-    return [np.array(read_record(b"(;" + record).moves, np.uint16) for record in records]
+    return [np.array(read_record(record).moves, np.uint16) for record in tygem_records()[:count]]
 
 
 def replay(moves: Words, size: int = 19) -> Game:

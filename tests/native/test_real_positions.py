@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import lzma
-from pathlib import Path
-
 import pytest
+from known_games import tygem_records
 from plain_reading import TooLong, slow_ladders, slow_pass_alive
 
 from tengen import sgf
 from tengen.game import Game
 
-GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
-
 
 @pytest.fixture(scope="module")
 def games() -> list[Game]:
-    records = lzma.decompress(GAMES.read_bytes()).removeprefix(b"(;").split(b"\n(;")
-    return [sgf.read_game(b"(;" + record, partial=True)[0] for record in records[:80]]
+    return [sgf.read_game(record, partial=True)[0] for record in tygem_records()[:80]]
 
 
 @pytest.fixture(scope="module")

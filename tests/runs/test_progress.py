@@ -20,16 +20,24 @@ def test_rates() -> None:
     assert [rate(speed) for speed in (0.123, 4.56, 42.4, 12345.6)] == ["0.12", "4.6", "42", "12,346"]
 
 
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("step 1,234, loss 3.031, top-1 30.4%, 12,345 positions/s", 120),
+        ("123,456 games, 123,000 kept, 12,345/s", 80),
+    ],
+)
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_a_narrow_window_cuts_the_description(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_window_cuts_the_description(
+    width: int, text: str, fits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    text = "step 1,234, loss 3.031, top-1 30.4%, 12,345 positions/s"
     bar, file = new_bar(), io.StringIO()
     bar.add_task(text, total=1.0, completed=0.448)
     Console(width=width, file=file).print(bar.get_renderable())
     (line,) = file.getvalue().splitlines()
     assert line.rstrip().endswith(" 44.8% 0:00:00 left -:--:--")
-    assert (text in line) == (width == 120) and line.startswith(text[: {60: 15, 80: 36, 120: 0}[width]])
+    assert (text in line) == (width >= fits) and line.startswith(text[: {60: 15, 80: 36, 120: 0}[width]])
 
 
 def test_a_bar_is_no_part_of_the_output(capsys: pytest.CaptureFixture[str]) -> None:

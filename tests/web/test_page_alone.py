@@ -23,7 +23,7 @@ from tengen.review.game import GameReview
 from tengen.web.editor import Editor, Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
-from tengen.web.panels import MAX_COMMENT
+from tengen.web.panels import MAX_COMMENT, status
 from tengen.web.players import PEOPLE
 from tengen.web.records import open_record
 from tengen.web.server import Site
@@ -58,7 +58,7 @@ def test_a_tap_while_the_engine_counts_does_not_disturb_the_count() -> None:
         page.wake_up()
         await until(lambda: counts)
         page._tapped(40)
-        assert not page.session.counted and page.session.status() == "Counting …"
+        assert not page.session.counted and status(page.session) == "Counting …"
         taps.set()
         await until(lambda: page.session.counted and not page._controller.activity)
         assert len(counts) == 1 and not page.session.dead
@@ -302,7 +302,9 @@ def test_a_question_ends_when_its_tab_is_closed(caplog: pytest.LogCaptureFixture
     perform(scene, GameSettings(size=9))
 
 
-def test_after_a_take_back_in_the_editor_a_game_goes_on_before_the_move() -> None:
+def test_what_is_taken_back_in_the_editor_is_gone_from_the_game() -> None:
+    """A move is, and a result, without which the game waits for its end."""
+
     async def scene(page: Page) -> None:
         session = page.session
         for point in (40, 41):
@@ -311,15 +313,7 @@ def test_after_a_take_back_in_the_editor_a_game_goes_on_before_the_move() -> Non
         press("take-back")
         press("edit")
         assert session.in_progress and session.game.moves == [(BLACK, 40)] and session.tip is session.node
-
-    perform(scene, GameSettings(size=9))
-
-
-def test_a_result_that_is_taken_back_in_the_editor_lets_the_game_wait_for_its_end() -> None:
-    async def scene(page: Page) -> None:
-        session = page.session
-        for point in (40, 41):
-            session.play(point)
+        session.play(41)
         session.resign(BLACK)
         press("edit")
         press("take-back-end")
@@ -498,7 +492,7 @@ def test_the_review_names_the_players_as_they_are_now() -> None:
     async def scene(page: Page) -> None:
         for point in (40, 41):
             page.session.play(point)
-        page.session.review = GameReview(page.session.tree, "", 0, (), ())
+        page.session.analyses.review = GameReview(page.session.tree, "", 0, (), ())
         page.refresh()
         page._describe({"PB": "Ann"}, page.session.tree.rules, page.session.tree.komi)
         page.refresh()
@@ -515,7 +509,7 @@ def test_a_review_outlives_a_lost_connection() -> None:
         page.wake_up()
         press("review")
         page.rest()
-        await until(lambda: page.session.review is not None)
+        await until(lambda: page.session.analyses.review is not None)
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from hostile import command_line
 from offspring import Offspring
 from other_programs import needs
 from web_engine import FakeEngine, FakeEngines, perform, until
@@ -24,16 +21,11 @@ from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings
 
-HOSTILE = Path(__file__).parents[1] / "hostile.py"
+# The page is closed at the end of a test.
+pytestmark = pytest.mark.usefixtures("no_process_is_left")
+
 PROGRAM = program_player("the program")
 A1 = 72
-
-
-@pytest.fixture(autouse=True)
-def no_process_is_left(offspring: Offspring) -> Iterator[None]:
-    """The page is closed at the end of a test: whatever the program did, it and its children are gone."""
-    yield
-    assert offspring.gone(10)
 
 
 def engines(*kinds: str, move: int = 1, move_seconds: float = 20.0) -> FakeEngines:
@@ -41,8 +33,7 @@ def engines(*kinds: str, move: int = 1, move_seconds: float = 20.0) -> FakeEngin
     found = {}
     for number, kind in enumerate(kinds, 1):
         name = "the program" + (f" {number}" if number > 1 else "")
-        line = shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
-        found[name] = ProgramSettings(name, line, move_seconds=move_seconds)
+        found[name] = ProgramSettings(name, command_line(kind, move), move_seconds=move_seconds)
     return FakeEngines(lambda: FakeEngine(passes=True), programs=found)
 
 
@@ -151,13 +142,13 @@ def test_a_hint_does_not_end_the_move_that_a_program_thinks_about(
 def test_a_start_that_hangs_is_told_and_can_be_cancelled(offspring: Offspring) -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
-        await until(lambda: (controller.start_seconds(WHITE) or 0) > 0.05 and offspring.alive())
+        await until(lambda: (controller.programs.start_seconds(WHITE) or 0) > 0.05 and offspring.alive())
         assert not controller.holds_clock, "it is the person's turn"
         session.click(40)
         controller.wake()
         await until(lambda: controller.activity == "thinking")
         assert controller.holds_clock, "its start takes none of its time"
-        assert controller.start_seconds(BLACK) is None and messages == []
+        assert controller.programs.start_seconds(BLACK) is None and messages == []
         controller.cancel_starts()
         await until(lambda: not offspring.alive())
         assert messages == [controller.failure] == ["the start of the program was cancelled"] and controller.paused
