@@ -1,12 +1,23 @@
 """The loss of a policy gradient against sums written out, and its limits."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
+from small_parent import small_config  # noqa: E402
+
 from tengen.networks import NetOutput  # noqa: E402
-from tengen.reinforce.losses import advantages, divergence, log_policy, policy_surrogate  # noqa: E402
+from tengen.reinforce.losses import (  # noqa: E402
+    PolicyGradientLoss,
+    UpdateBatch,
+    advantages,
+    divergence,
+    log_policy,
+    policy_surrogate,
+)
 
 GENERATOR = torch.Generator().manual_seed(1)
 LOGITS = torch.randn(6, 10, generator=GENERATOR)
@@ -72,3 +83,36 @@ def test_baselines() -> None:
     torch.testing.assert_close(advantages(outcome, black, logits, "mean"), torch.tensor([2, 2, -4, 0, 0]) / 3)
     # The last row expects 3/5 - 1/5.
     torch.testing.assert_close(advantages(outcome, black, logits, "value"), torch.tensor([1, 1, -1, -1, -1.4]))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "value", "score", "ownership"), [(1.0, np.log(2), 0.0, 0.25), (-1.0, np.log(4), 0.5, 2.25)]
+)
+def test_the_loss_of_an_update_by_hand(outcome: float, value: float, score: float, ownership: float) -> None:
+    """A move of probability 1/4 and advantage 2, in a game on 2x2 that was won or lost by 10 points and all points."""
+    batch = UpdateBatch(
+        planes=torch.zeros(1, 1, 2, 2),
+        scalars=torch.zeros(1, 1),
+        mask=torch.ones(1, 2, 2),
+        allowed=torch.tensor([[True, True, True, True, False]]),
+        move=torch.tensor([2]),
+        outcome=torch.tensor([outcome]),
+        score=torch.tensor([10 * outcome]),
+        ownership=torch.full((1, 2, 2), outcome),
+        black=torch.tensor([True]),
+        log_policy=torch.full((1, 5), np.log(1 / 4)),
+        advantage=torch.tensor([2.0]),
+    )
+    out = NetOutput(
+        policy=torch.zeros(1, 5),
+        value=torch.tensor([[np.log(2), 0.0, 0.0]]),
+        score=torch.tensor([10.0]),
+        ownership=torch.full((1, 2, 2), 0.5),
+    )
+    weights = {"policy": 1, "value": 0.5, "score": 0.25, "ownership": 0.125}
+    config = small_config(Path("parent.onnx"), learn={"ratio": None, "entropy": 0.1, "losses": weights})
+    found, parts = PolicyGradientLoss(config)(out, batch)
+    expected = {"policy": 2 * np.log(4), "value": value, "score": score, "ownership": ownership, "entropy": np.log(4)}
+    assert {name: part.item() for name, part in parts.items()} == pytest.approx(expected, abs=1e-6)
+    total = 2 * np.log(4) + value / 2 + score / 4 + ownership / 8 - np.log(4) / 10
+    assert found.item() == pytest.approx(total, abs=1e-6)

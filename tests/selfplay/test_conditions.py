@@ -1,5 +1,8 @@
 """The conditions of a cycle: the fair komi, the median of what Black wins by; the resignation threshold."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -129,6 +132,33 @@ def test_never_above_the_most_and_never_from_few_or_resigned_games() -> None:
     assert resign_threshold([resignable([0.9, 0.9])] * 60, RESIGN) == 0.2
     assert resign_threshold([resignable([0.9, 0.9])] * 49, RESIGN) == 0.0
     assert resign_threshold([resignable([0.9, 0.9], ending="resign")] * 60, RESIGN) == 0.0
+
+
+def test_a_run_resigns_by_the_games_that_were_played_out() -> None:
+    """Those of the cycles before resignation, and the share that is played out after. A cycle of games in which
+    resignation did not happen says nothing."""
+
+    def threshold(games: list[GameRecord], cycle: int, **resign: Any) -> float:
+        config = SelfPlayConfig.model_validate(
+            {
+                "name": "x",
+                "cycles": 2,
+                "games_per_cycle": 60,
+                "network": {"family": "residual", "size": "b2c16"},
+                "game": {"sizes": {7: 1}},
+                "resign": {"after": 1, "turns": 2, "false_positives": 0.1, "max_threshold": 0.2, **resign},
+            }
+        )
+        return CycleConditions.of(config, games, cycle).resign_winrate
+
+    before, after = (
+        [replace(resignable([winrate] * 3), source=f"{cycle:05d}/{index:05d}") for index in range(60)]
+        for cycle, winrate in enumerate((0.15, 0.02))
+    )
+    assert threshold(before + after, 1, played_out=0) == pytest.approx(0.15)
+    assert threshold(before + after, 0, played_out=0) == 0.0
+    assert threshold(after, 1, played_out=0) == 0.0
+    assert threshold(after, 1, played_out=1) == pytest.approx(0.02)
 
 
 def test_starts_are_positions_under_the_rules_of_the_cycle() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from made_matches import series
 from selfplay.made_up import Checksum
 
 from tengen.engine.search import TreeSearch
@@ -10,6 +11,7 @@ from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.folder import read_folder
 from tengen.match.game import Outcome
+from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.selfplay import gate as gates
 from tengen.selfplay.config import GameConfig, GateConfig, SearchConfig, SelfPlayConfig
@@ -86,6 +88,38 @@ def config_of(size: int, gate: GateConfig) -> SelfPlayConfig:
         game=GameConfig(sizes={size: 1.0}),
         gate=gate,
     )
+
+
+@pytest.mark.parametrize(("winner", "loser"), [("candidate 1", "network 0"), ("network 0", "candidate 1")])
+def test_the_network_that_wins_plays_on(
+    winner: str, loser: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 games of 40, at the fair komi of the cycle; each player has the network of its name."""
+    candidate, playing = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    asked: list[tuple[MatchSettings, InBatch]] = []
+    loaded: list[Path] = []
+
+    def play(settings: MatchSettings, _: Path, execution: InBatch) -> list[Outcome]:
+        asked.append((settings, execution))
+        return series(winner, loser, 30, 10)
+
+    def load(path: Path, _: str) -> Checksum:
+        loaded.append(path)
+        return Checksum()
+
+    monkeypatch.setattr(gates, "play_run_match", play)
+    monkeypatch.setattr(gates, "load_temporary", load)
+    result = gate(tmp_path, config_of(19, GateConfig(games=40, score=0.55)), 1, candidate, playing, {19: 6.5})
+    promoted = winner == "candidate 1"
+    assert result.tally == (Tally(30, 0, 10) if promoted else Tally(10, 0, 30))
+    assert result.passed == promoted
+    ((settings, execution),) = asked
+    assert settings.conditions.komi == 6.5
+    assert [execution.find_network(name) for name in ("candidate 1", "network 0")] == [candidate, playing]
+    assert [spec.name for spec in settings.players] == ["candidate 1", "network 0"]
+    for spec in settings.players:
+        execution.open_player(spec)
+    assert loaded == [candidate, playing]
 
 
 def test_a_gate_stops_before_its_next_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The learner: its replay window, cycles that are learnt again, and game records in its batches."""
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,18 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from selfplay.random_games import played_game  # noqa: E402
+from selfplay.random_games import played_game, write_store  # noqa: E402
 from selfplay.run_folder import write_run  # noqa: E402
 
 from tengen.data import LabelSampler, Store, StoreWriter  # noqa: E402
 from tengen.data.batch import Batch  # noqa: E402
+from tengen.data.label_sampler import TargetMix, recorded_positions  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
+from tengen.selfplay import learn as learning  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig  # noqa: E402
 from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
-from tengen.selfplay.learn import Learner, window_size  # noqa: E402
+from tengen.selfplay.learn import Learner, Window, window_size  # noqa: E402
 from tengen.training.card import games_learnt, learnt_games  # noqa: E402
 
 
@@ -36,15 +39,32 @@ def test_grows_slower_than_the_total_and_never_beyond_the_maximum() -> None:
 
 
 def test_the_published_curve() -> None:
-    """KataGo's: 250,000 rows, exponent 0.65, expansion 0.4; 22 million rows make about 3.4 million."""
+    """KataGo's compute_desired_num_rows for 250,000 rows, exponent 0.65, expansion 0.4: 2.9 of 22 million rows."""
     config = WindowConfig(min_positions=250_000, max_positions=10**9, exponent=0.65, expand=0.4)
-    total = 22_000_000
-    expected = 250_000 + 0.4 * 250_000 / 0.65 * ((total / 250_000) ** 0.65 - 1)
-    assert abs(window_size(total, config) - expected) <= 1
+    assert window_size(22_000_000, config) == 2_921_036
 
 
-def learner_of(path: Path, start: Path | None = None, **learn: Any) -> tuple[Learner, Store]:
-    config = write_run(path, cycles=1, games=12)
+def store_of(path: Path, *positions: int) -> Store:
+    """A store whose games have so many recorded positions."""
+    game = next(game for seed in count() if len((game := played_game(seed)).moves) >= max(positions))
+    visits = game.visits
+    assert visits is not None
+    nothing = (visits[0][:0],) * len(visits)
+    store = write_store(path, [replace(game, visits=visits[:many] + nothing[many:]) for many in positions])
+    assert recorded_positions(store).tolist() == list(positions)
+    return store
+
+
+def test_the_window_is_the_newest_games(tmp_path: Path) -> None:
+    """Of 50 positions, in whole games; of more where the newest cycle has more."""
+    store = store_of(tmp_path / "store", 10, 20, 30, 40)
+    config = WindowConfig(min_positions=50, max_positions=50)
+    assert Window.of(store, 1, config) == Window(first_game=2, games=2, positions=70, fresh=40, total=100)
+    assert Window.of(store, 3, config) == Window(first_game=1, games=3, positions=90, fresh=90, total=100)
+
+
+def learner_of(path: Path, start: Path | None = None, cycles: int = 1, **learn: Any) -> tuple[Learner, Store]:
+    config = write_run(path, cycles, games=12, cycles_done=1)
     config = SelfPlayConfig.model_validate(
         config.model_dump(exclude_unset=True)
         | ({"start": str(start)} if start else {})
@@ -65,6 +85,29 @@ def test_a_cycle_that_is_learnt_again_ends_the_same(tmp_path: Path) -> None:
         ends.append((learner.trainer.step, [p.detach().clone() for p in learner.trainer.network.parameters()]))
     assert ends[0][0] == ends[1][0] > 0
     assert all(torch.equal(*both) for both in zip(ends[0][1], ends[1][1], strict=True))
+
+
+def test_a_cycle_draws_from_its_window_as_the_recipe_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 fresh positions, each used twice, are 10 batches of 8; each cycle draws in an order of its own."""
+    asked: list[dict[str, Any]] = []
+    seeds: list[int] = []
+
+    class Spy(LabelSampler):
+        def __init__(self, store: Store, first: int, plane_set: str, batch_size: int, seed: int, **more: Any) -> None:
+            super().__init__(store, first, plane_set, batch_size, seed, **more)
+            asked.append({"games": self.game_rows.tolist(), "surprise": more.get("surprise"), "mix": more.get("mix")})
+            seeds.append(seed)
+
+    monkeypatch.setattr(learning, "LabelSampler", Spy)
+    window = {"min_positions": 50, "max_positions": 50}
+    targets = {"surprise": 0.3, "value_mix": 0.2}
+    learner, _ = learner_of(tmp_path / "run", cycles=2, reuse=2, window=window, targets=targets)
+    store = store_of(tmp_path / "store", 10, 20, 30, 40)
+    for cycle in range(2):
+        learner.learn(cycle, store, 1)
+        assert learner.trainer.step == 10 * (cycle + 1)
+    assert asked == [{"games": [2, 3], "surprise": 0.3, "mix": TargetMix(value=0.2)}] * 2
+    assert seeds[0] != seeds[1]
 
 
 def test_the_card_tells_the_games_of_records_and_those_of_the_start(tmp_path: Path) -> None:

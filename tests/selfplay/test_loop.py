@@ -31,6 +31,7 @@ from tengen.errors import RecipeError, TengenError, TrainingDiverged
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
+from tengen.match.folder import read_folder
 from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
 from tengen.runs.events import read_events
@@ -496,7 +497,7 @@ def test_a_gate_stops_when_it_is_told_to(recipe: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(loop, "gate", stopped)
     with pytest.raises(KeyboardInterrupt):
         SelfPlayRun(config, tmp_path / "run", Observer(), stop).go()
-    assert not any(path.stat().st_size for path in tmp_path.glob("run/matches/gate-*/games.jsonl"))
+    assert not read_folder(tmp_path / "run" / "matches" / "gate-00001")[1]
 
 
 def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:
