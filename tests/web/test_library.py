@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,9 +14,10 @@ from tengen.engine import TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, WHITE
 from tengen.sgf import read_game
+from tengen.sgf.info import raw_text
 from tengen.web.editor import Editor, Tool
 from tengen.web.library import STATE, GameLibrary, without_state
-from tengen.web.players import facing, level_of_visits
+from tengen.web.players import PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
@@ -268,6 +270,46 @@ def test_a_file_with_a_damaged_state_is_a_plain_record(tmp_path: Path, state: st
     (tmp_path / "a.sgf").write_text(f"(;{state}SZ[9]PB[Ann];B[aa];W[bb])")
     session = reopened(tmp_path)
     assert session.mode is Mode.ANALYZE and session.place == 0 and len(session.tree) == 3
+
+
+def changed_state(folder: Path, session: GameSession, **changes: object) -> None:
+    """Keep a game, with some entries of its state changed; an entry of None is left out."""
+    library = GameLibrary(folder)
+    library.keep(session)
+    (game,) = library.recent()
+    state = {name: value for name, value in {**game.state, **changes}.items() if value is not None}
+    record = without_state(game.path.read_bytes()).replace(b"(;", b"", 1)
+    game.path.write_bytes(f"(;{STATE}[".encode() + raw_text(json.dumps(state)) + b"]" + record)
+
+
+@pytest.mark.parametrize(
+    ("players", "live", "known"),
+    [(GameSettings.players, True, True), (GameSettings.players, False, False), (PEOPLE, True, False)],
+)
+def test_the_moves_of_an_older_file_were_played_where_its_game_goes_on(
+    tmp_path: Path, players: tuple[PlayerChoice, PlayerChoice], live: bool, known: bool
+) -> None:
+    """Older files do not say which moves were played here and may be taken back."""
+    changed_state(tmp_path, played(players=players), live=live, played=None)
+    again = reopened(tmp_path)
+    assert again.settings.players == players and len(again.line) == 4
+    assert again.played == ({node.id for node in again.line} if known else set())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"clock": "soon"}, {"left": [[1]]}, {"record_names": ["Ann"]}, {"record_details": None}],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_a_state_that_makes_no_sense_leaves_a_record(tmp_path: Path, changes: dict[str, object]) -> None:
+    """Some of it is found to be wrong only after the rest was read."""
+    session = played(clock=TimeControl.fischer(180, 10))
+    assert session.place == 3
+    changed_state(tmp_path, session, **changes)
+    again = reopened(tmp_path)
+    plain, _ = open_record(session.to_sgf(), fixed_handicap=False)
+    assert (again.place, len(again.line), again.mode) == (0, 4, Mode.ANALYZE)
+    assert (again.settings, again.names, again.played) == (plain.settings, plain.names, set())
 
 
 def test_what_the_disk_refuses_is_an_error_of_words(tmp_path: Path) -> None:

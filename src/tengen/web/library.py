@@ -149,9 +149,11 @@ class GameLibrary:
         games = list(split_trees(BytesIO(data)))
         index = next((at for at, text in enumerate(games) if _states(text)), 0)
         games = [without_state(text) for text in games]
-        session, _ = open_record(games[index] if games else data, fixed_handicap=False)
+        record = games[index] if games else data
+        session, _ = open_record(record, fixed_handicap=False)
+        if not _resume(session, _state_in(game.path)):
+            session, _ = open_record(record, fixed_handicap=False)  # without what was read of the state
         session.others = games[:index], games[index + 1 :]
-        _resume(session, _state_in(game.path))
         self._forget(game.path)
         self._files[session], self._seen[session] = game.path, sha256(data).digest()
         return session
@@ -258,8 +260,8 @@ def _state_in(path: Path) -> dict[str, Any]:
     return state if isinstance(state, dict) else {}
 
 
-def _resume(session: GameSession, state: dict[str, Any]) -> None:
-    """Go on as the state says; a state that makes no sense leaves the game as a record."""
+def _resume(session: GameSession, state: dict[str, Any]) -> bool:
+    """Go on as the state says. False for a state that makes no sense, part of which may have been taken."""
     tree = session.tree
     try:
         black, white = (player_of(player, tree.size) for player in state["players"])
@@ -280,7 +282,8 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
         session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
     except (KeyError, TypeError, ValueError, IndexError, TengenError):
-        session.seek(0)
+        return False
+    return True
 
 
 def _remove_empty(path: Path) -> None:
