@@ -312,6 +312,19 @@ def test_reports_are_for_the_player_that_is_asked_for() -> None:
     assert black["rootInfo"]["scoreLead"] != 0
 
 
+def test_the_chance_of_no_result_is_that_of_the_network() -> None:
+    class Undecided(Checksum):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            return replace(super().infer(batch), no_result=np.full(len(batch), 0.25, np.float32))
+
+    for evaluator, chance in ((Undecided(), 0.25), (Checksum(), 0)):
+        evaluator.advice = {"preset": "katago"}  # its search knows the chance below each move too
+        with Talk(evaluator) as talk:
+            (answer,) = talk.ask(includeNoResultValue=True)
+        assert answer["rootInfo"]["rawNoResultProb"] == chance
+        assert {round(info["noResultValue"], 6) for info in answer["moveInfos"]} == {chance}
+
+
 # A human-style network.
 
 

@@ -1,23 +1,57 @@
-"""`tengen import` on a terminal."""
+"""`tengen import`: what its options change."""
 
 from __future__ import annotations
 
-import re
-from types import SimpleNamespace
+import datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tengen.cli import import_
+from tengen.cli.app import main
+from tengen.data.import_report import ImportReport
+from tengen.data.importer import ImportOptions
+from tengen.data.rows import Filters, RowOptions
+from tengen.data.sources import ImportLimits
 
 
-@pytest.mark.parametrize("columns", [60, 80])
-def test_a_narrow_window_cuts_no_time(
-    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    state = SimpleNamespace(games=123_456, kept=123_000, total_bytes=1000, read_bytes=448)
-    with import_._Bar(quiet=False) as bar:
-        bar.show(state)  # type: ignore[arg-type]
-    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
-    assert re.search(r"123,456 .* 44\.8% \d:\d\d:\d\d left [-\d]:[-\d]{2}:[-\d]{2}", shown), shown
+def filtered(**filters: Any) -> ImportOptions:
+    return ImportOptions(RowOptions(Filters(**filters)))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", ImportOptions()),
+        ("--force", ImportOptions(overwrite=True)),
+        ("--size 9 --size 13", filtered(sizes=(9, 13))),
+        ("--min-rank 3d", filtered(min_rank="3d")),
+        ("--player Ann --player Bo", filtered(players=("Ann", "Bo"))),
+        ("--since 2016-02-29", filtered(since=datetime.date(2016, 2, 29))),
+        ("--until 2016-02-29", filtered(until=datetime.date(2016, 2, 29))),
+        ("--ending count --ending resign", filtered(endings=("count", "resign"))),
+        ("--max-handicap 0", filtered(max_handicap=0)),
+        ("--komi 6.5 --komi 7.5", filtered(komi=(6.5, 7.5))),
+        ("--min-moves 20", filtered(min_moves=20)),
+        ("--max-moves 300", filtered(max_moves=300)),
+        ("--min-part 40", filtered(min_part=40)),
+        ("--sample 0.25", ImportOptions(sample=0.25)),
+        ("--seed 3", ImportOptions(seed=3)),
+        ("--exclude one --exclude two", ImportOptions(exclude=(Path("one"), Path("two")))),
+        ("--rules japanese", ImportOptions(RowOptions(default_rules="japanese"))),
+        ("--no-ownership", ImportOptions(RowOptions(playouts=0))),
+        ("--limit depth=2 --limit ratio=9.5", ImportOptions(limits=ImportLimits(depth=2, ratio=9.5))),
+        ("--workers 3", ImportOptions(workers=3)),
+    ],
+)
+def test_an_option_changes_what_it_names(words: str, expected: ImportOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+
+    def import_games(paths: list[str], out: Path, options: ImportOptions, _: object) -> ImportReport:
+        given.extend((paths, out, options))
+        return ImportReport()
+
+    monkeypatch.setattr(import_, "import_games", import_games)
+    assert main(["import", "a.sgf", "games", "--out", "store", *words.split()]) == 0
+    assert given == [["a.sgf", "games"], Path("store"), expected]

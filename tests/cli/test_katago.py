@@ -102,6 +102,13 @@ def test_the_version_is_what_a_front_end_asks_for() -> None:
     assert "--answer-version" not in katago.gtp_arguments(["-model", "x.bin.gz"])
 
 
+def test_the_human_style_network_is_that_of_a_front_end() -> None:
+    options = katago.gtp_arguments(["-human-model", "human.bin.gz", "-model", "x.bin.gz"])
+    assert options[options.index("--human-net") + 1] == "human.bin.gz"
+    assert options[options.index("--net") + 1] == "x.bin.gz"
+    assert "--human-net" not in katago.gtp_arguments(["-model", "x.bin.gz"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

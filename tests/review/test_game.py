@@ -8,10 +8,10 @@ import pytest
 from review.reviewed_game import RECORD, VISITS, reviewed
 
 from tengen.engine import Limits, SearchParams, SearchQueue
-from tengen.evaluators import load_evaluator
+from tengen.evaluators import UniformEvaluator, load_evaluator
 from tengen.game import Game
 from tengen.review.annotate import annotate
-from tengen.review.game import GameReview, ReviewedMove, Summary, positions_of, review
+from tengen.review.game import GameReview, ReviewedMove, Summary, positions_of, review, reviewed_move
 from tengen.sgf import GameTree, read_tree
 
 
@@ -77,6 +77,19 @@ def test_a_search_that_tried_no_move_knows_no_better_one(queue: SearchQueue) -> 
     nodes = len(tree)
     annotate(found)
     assert len(tree) == nodes and "Better" not in "".join(node.comment for node in tree.walk())
+
+
+def test_the_phases_of_a_game_end_with_moves_50_and_150_of_19x19() -> None:
+    game = Game(19)
+    for number in range(151):  # from the two ends of the board, without contact
+        game.play(number // 2 if number % 2 == 0 else 360 - number // 2)
+    tree = GameTree.of_game(game)
+    with SearchQueue(UniformEvaluator()) as queue:
+        result = queue.start(Game(19), Limits(visits=1)).wait()
+    line = tree.line(tree.root)
+    found = [reviewed_move(line[number], Game(19), result, None) for number in (1, 50, 51, 150, 151)]
+    assert [move.number for move in found] == [1, 50, 51, 150, 151]
+    assert [move.phase for move in found] == ["opening", "opening", "middle game", "middle game", "endgame"]
 
 
 def test_a_score_may_be_unknown(found: GameReview) -> None:

@@ -19,7 +19,8 @@ from tengen.evaluators import Evaluation, InputBatch
 from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
 
-# As systems.md of the sources has them, on the scale of this search: constants of win rates in 0..1 count twice.
+# As systems.md and katago.md of the sources have them, and for gumbel its paper, on the scale of this search: constants
+# of win rates in 0..1 count twice.
 PUBLISHED: dict[str, dict[str, Any]] = {
     "bakago": {
         "expand_visits": 1, "playouts": 3, "candidate_mass": 0.80, "candidate_mass_middle": 0.87,
@@ -55,6 +56,26 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "fpu_reduction": 0.0, "root_fpu": "reduction", "root_fpu_reduction": 0.0,
     },
     "mobile": {"diversity": 0.5, "lcb": False},
+    "alphazero": {
+        "selection": "puct", "c_puct": 1.25, "c_puct_base": 19652, "c_puct_factor": 1.0, "noise_weight": 0.25,
+        "noise_total": 10.83, "fpu": "absolute", "fpu_value": 0.0, "root_fpu": "absolute", "root_fpu_value": 0.0,
+        "score_weight": 0.0, "lcb": False,
+    },
+    "katago-selfplay": {
+        "selection": "puct", "c_puct": 1.1, "c_puct_factor": 0.0, "fpu": "reduction", "fpu_reduction": 0.2,
+        "root_fpu": "reduction", "root_fpu_reduction": 0.0, "noise_weight": 0.25, "noise_total": 10.83,
+        "noise_shaped": 0.5, "root_temperature": 1.1, "forced_playouts": 2.0, "lcb": False,
+        "score_weight": round(0.4 / (1 + 0.4), 2),  # 0.4 beside a value of weight 1
+    },
+    "gumbel": {
+        "selection": "gumbel", "gumbel_moves": 16, "gumbel_scale": 1.0, "gumbel_c_visit": 50, "gumbel_c_scale": 1.0,
+        "score_weight": 0.0,
+    },
+    "cody-7x7": {
+        "selection": "puct-alphago", "c_puct": 1.0, "fpu": "absolute", "fpu_value": 0.0, "root_fpu": "absolute",
+        "root_fpu_value": 0.0, "noise_weight": 0.0, "simulate_to_end": True, "pass_policy": "no-legal-move",
+        "prune_eyes": False, "temperature": 1.0, "score_weight": 0.0, "lcb": False,
+    },
 }  # fmt: skip
 
 

@@ -146,6 +146,14 @@ def test_what_cannot_be_a_game_is_refused_with_its_reason(text: bytes, reason: s
         read_game(text)
 
 
+@pytest.mark.parametrize(("size", "place"), [(9, "ja"), (9, "aj"), (9, "jj"), (13, "na"), (13, "an")])
+def test_a_move_one_line_off_a_small_board_is_refused(size: int, place: str) -> None:
+    record = f"(;SZ[{size}];B[aa];W[{place}];B[bb])".encode()
+    with pytest.raises(SgfError, match="off the board: after move 1"):
+        read_game(record)
+    assert read_game(record, partial=True)[0].moves == [(BLACK, 0)]
+
+
 def test_write_game_says_all() -> None:
     game = Game(9, "japanese", 5.5)
     game.setup(black=["C3", "G7"], to_play=1)
