@@ -221,7 +221,11 @@ class FolderGames:
         path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(records)}.arrow"
         shard = to_shard(pa.Table.from_batches([rows_to_batch(records)]))
         try:
-            with write_whole(path) as new, pa.OSFile(os.fsencode(new), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
+            with (
+                write_whole(path) as new,
+                pa.OSFile(os.fsencode(new), "wb") as file,
+                pa.ipc.new_file(file, SHARD) as out,
+            ):
                 out.write_batch(shard)
         except OSError as error:
             raise StoreError(
