@@ -8,9 +8,10 @@ import json
 import pytest
 from gtp_fakes import ask, session_of, talk
 
+from tengen import _native
 from tengen.errors import RecipeError
 from tengen.game import Game
-from tengen.rules import RULE_ALIASES, RULE_NAMES, Rules
+from tengen.rules import RULE_NAMES, Rules
 from tengen.sgf import read_game, write_game
 
 ALL = [
@@ -68,7 +69,7 @@ def test_named_rules_are_those_of_katago(name: str, fields: tuple[str | bool, ..
 
 
 def test_every_name_is_known() -> None:
-    assert {*RULE_NAMES, *RULE_ALIASES} <= {*KATAGO, *itertools.chain(*SAME.values())}
+    assert {*RULE_NAMES, *_native.rule_aliases()} <= {*KATAGO, *itertools.chain(*SAME.values())}
 
 
 def test_every_combination_reads_back() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from filelock import FileLock
 
 import tengen.engine
 from tengen.disk import json_text
-from tengen.engine.levels import ELO_PER_RANK, FILE, RANK_OF_ANCHOR, SIZES, rank_estimate, rank_text
+from tengen.engine.levels import FILE, SIZES, rank_text
 from tengen.errors import TengenError
 from tengen.match.folder import read_folder
 from tengen.match.runner import InWorkers, play_match
@@ -40,6 +41,12 @@ Candidate = Mapping[str, Any]
 PROGRAMS = [f"gtp:gnugo --mode gtp --level {level} --chinese-rules" for level in (1, 10)]
 KOMI = {9: 7.0, 13: 7.5, 19: 7.5}
 LEVELS = 12
+# What a rank is worth, in Elo: assumed. Short games decide less, so that a rank is worth less on a small board.
+ELO_PER_RANK: Mapping[int, float] = {9: 70.0, 13: 85.0, 19: 100.0}
+RANK_OF_ANCHOR = -7.0  # GNU Go level 10 is held to be 8 kyu; a rank is 1 for 1 dan, 0 for 1 kyu, -7 for 8 kyu
+ANCHOR_ERROR = 2.0  # ranks by which the anchor may be another
+SCALE_ERROR = 0.4  # share by which ELO_PER_RANK may be wrong
+WEAKEST, STRONGEST = -29.0, 9.0  # 30 kyu and 9 dan: no estimate goes beyond
 BEGINNER = -26.0  # 27 kyu: of the candidates below it one is enough
 
 
@@ -214,6 +221,22 @@ def ladder(size: int, network: str, games: int, rows: Mapping[str, Mapping[str, 
             for one in levels
         ],
     }
+
+
+def rank_estimate(size: int, elo: float, low: float | None, high: float | None) -> dict[str, float]:
+    """The fields `rank`, `rank_low` and `rank_high` of a Level, from its Elo and the interval of that.
+
+    The bounds join three errors, as independent ones: of the measurement, of the anchor's rank and of the scale.
+    """
+    scale = ELO_PER_RANK[size]
+
+    def error(end: float | None) -> float:
+        measured = 400.0 if end is None else abs(end - elo)
+        return math.hypot(measured / scale, ANCHOR_ERROR, SCALE_ERROR * elo / scale)
+
+    rank = RANK_OF_ANCHOR + elo / scale
+    found = {"rank": rank, "rank_low": rank - error(low), "rank_high": rank + error(high)}
+    return {name: round(min(max(value, WEAKEST), STRONGEST), 1) for name, value in found.items()}
 
 
 def table(size: int, part: Mapping[str, Any]) -> str:

@@ -16,9 +16,6 @@ TaxRule = Literal["none", "seki", "all"]
 RULE_NAMES: tuple[str, ...] = tuple(_native.rule_names())
 """One name of each named rule set, and `korean`, which is `japanese`."""
 
-RULE_ALIASES: tuple[str, ...] = tuple(_native.rule_aliases())
-"""Further names of these rule sets, such as `bga` and `french` for `aga`."""
-
 KATAGO_BONUSES: dict[HandicapBonus, str] = {"none": "0", "n": "N", "n-1": "N-1"}
 """KataGo's words for White's handicap bonus."""
 

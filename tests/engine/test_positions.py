@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen import _native
-from tengen.engine.positions import resumed, root_symmetries, without_history
+from tengen.engine.positions import distinct_images, resumed, root_symmetries, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.game import BLACK, Game
 
@@ -152,3 +152,10 @@ def test_restrictions_leave_the_symmetries_that_keep_each_of_them() -> None:
     assert 3 in opposite and root_symmetries(game, [MoveRestriction(BLACK, [p], 1) for p in (0, 24)]) == opposite
     assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 1)]) == list(range(1, 8)), "the opponent's moves"
     assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 2)]) == [s for s in range(1, 8) if _fixed(0, s)]
+
+
+def test_each_image_of_a_point_has_the_first_symmetry_that_makes_it() -> None:
+    assert distinct_images(0, 5, range(1, 8)) == {0: 0, 20: 1, 4: 2, 24: 3}
+    assert distinct_images(1, 5, [4, 7]) == {1: 0, 5: 4, 19: 7}
+    for fixed in (12, 25):  # the center and pass
+        assert distinct_images(fixed, 5, range(1, 8)) == {fixed: 0}

@@ -25,9 +25,10 @@ from tengen.evaluators import load_evaluator, openvino
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.layout import Layout, native_layers
+from tengen.evaluators.model_cache import CACHE, ModelCache
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-from tengen.evaluators.openvino import CACHE, OpenVinoEvaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 from tengen.networks.export import relabel
 
@@ -90,15 +91,17 @@ def test_a_compiled_model_that_is_damaged_is_made_again(
     assert blob.with_suffix(".sha256").read_text() == file_digest(blob)
 
 
-def test_a_model_that_another_version_wrote_over_gets_its_own_digest(tmp_path: Path) -> None:
-    blob = tmp_path / "1.blob"
+def test_a_model_that_another_version_wrote_over_gets_its_own_digest(network: Path, tmp_path: Path) -> None:
+    cache = ModelCache(tmp_path, network)
     for content in (b"old", b"new"):
-        blob.write_bytes(content)
-        os.utime(blob, (2e9, 2e9 + (content == b"new")))
-        openvino._note_digests(tmp_path)
+        with cache.entry(1, 9) as folder:
+            blob = Path(folder) / "1.blob"
+            blob.parent.mkdir(exist_ok=True)
+            blob.write_bytes(content)
+            os.utime(blob, (2e9, 2e9 + (content == b"new")))
         os.utime(blob.with_suffix(".sha256"), (2e9, 2e9))
-    openvino._remove_damaged(tmp_path)
-    assert blob.read_bytes() == b"new"
+    with cache.entry(1, 9):
+        assert blob.read_bytes() == b"new"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,7 @@ def test_a_full_cache_gives_up_the_models_used_longest_ago(
     older.with_suffix(".sha256").touch()
     for path, age in ((older, 3_000_000), (newer, 2_000_000)):
         os.utime(path, (time.time() - age,) * 2)
-    monkeypatch.setattr(openvino, "_CACHE_BYTES", int(3.5 * own.stat().st_size))
+    monkeypatch.setattr("tengen.evaluators.model_cache._CACHE_BYTES", int(3.5 * own.stat().st_size))
     evaluator.warm_up(7, (1,))
     left = set(cache_path(CACHE).rglob("*.blob"))
     assert {path.with_suffix(".blob") for path in cache_path(CACHE).rglob("*.sha256")} == left - {newer}

@@ -15,12 +15,12 @@ from pathlib import Path
 import onnx
 import pytest
 
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, read_params
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
-from tengen.gtp.server import Settings, read_params, run
+from tengen.gtp.server import Settings, run
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -123,15 +123,7 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         network = evaluator.on(size)
     except NetworkError as error:
         raise QueryError("boardXSize", str(error)) from error
-    warnings += _unknown_to(network, fields, size, game.rules)
-    told = "playoutDoublingAdvantage" in fields.get("overrideSettings", ())
-    if (
-        told
-        and settings.params.playout_doubling_advantage
-        and "playout_advantage" not in plane_set(network.plane_set).scalars
-    ):
-        text = f"{network.name} does not read an advantage: no effect of playoutDoublingAdvantage"
-        warnings.append(("overrideSettings", text))
+    warnings += _unknown_to(network, fields, size, game.rules, settings)
     if settings.warn_unused:
         text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
         warnings += [(name, text) for name in fields if name not in FIELDS]
@@ -140,14 +132,10 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     if game.rules.scoring == "territory":
         game.komi += prisoners
     _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
-    if settings.ignore_history is not None or "hide_history" not in settings.params.model_fields_set:
-        hide = settings.ignore_history
-        hide = network.plane_set.startswith("katago") if hide is None else hide
-        settings = replace(settings, params=settings.params.model_copy(update={"hide_history": hide}))
     query = Query(
         id=fields["id"],
         turns=tuple(_positions(game, moves, priorities)),
-        settings=settings,
+        settings=_with_history(settings, network),
         restrictions=restrictions,
         includes=includes,
         every=math.inf if every is None and first is not None else every,
@@ -157,14 +145,20 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     return query, warnings
 
 
-def _unknown_to(network: BatchEvaluator, fields: Fields, size: int, rules: Rules) -> Iterator[Warned]:
-    """Warnings of what a network does not know: rules, the board, the ownership."""
+def _unknown_to(
+    network: BatchEvaluator, fields: Fields, size: int, rules: Rules, settings: AnalysisSettings
+) -> Iterator[Warned]:
+    """Warnings of what a network does not know: rules, the board, the ownership, an advantage."""
     if strange := _not_learnt(rules, network.katago_format):
         yield "rules", f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
     if text := not_learnt_warning(network.name, network.board_sizes, [size]):
         yield "boardXSize", text
     if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
         yield asked[0], f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
+    asks = "playoutDoublingAdvantage" in fields.get("overrideSettings", ())
+    advantage = settings.params.playout_doubling_advantage if asks else 0
+    if advantage and "playout_advantage" not in plane_set(network.plane_set).scalars:
+        yield "overrideSettings", f"{network.name} does not read an advantage: no effect of playoutDoublingAdvantage"
 
 
 # --- The game
@@ -308,7 +302,7 @@ def _played(game: Game, color: int, point: int) -> Game:
 
 def _turns(fields: Fields, moves: int) -> dict[int, int]:
     """The numbers of the positions that are to be searched, with the priority of each."""
-    numbers = _integers(fields, "analyzeTurns") if "analyzeTurns" in fields else [moves]
+    numbers = integers(fields, "analyzeTurns") if "analyzeTurns" in fields else [moves]
     for number in numbers:
         if not 0 <= number <= moves:
             raise QueryError("analyzeTurns", f"turn {number} does not exist: 0 to {moves} expected")
@@ -319,7 +313,7 @@ def _turns(fields: Fields, moves: int) -> dict[int, int]:
         raise QueryError("priority", "priority and priorities cannot both be given")
     if "analyzeTurns" not in fields:
         raise QueryError("priorities", "priorities need analyzeTurns")
-    priorities = _integers(fields, "priorities")
+    priorities = integers(fields, "priorities")
     if len(priorities) != len(numbers):
         raise QueryError("priorities", f"{len(numbers)} priorities expected, as many as analyzeTurns")
     if wrong := [p for p in priorities if abs(p) > MAX_PRIORITY]:
@@ -355,6 +349,15 @@ def _settings(
     if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
         settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
     return settings, idle
+
+
+def _with_history(settings: AnalysisSettings, network: BatchEvaluator) -> AnalysisSettings:
+    """The settings with or without the moves before a position, as AnalysisSettings.ignore_history says."""
+    if settings.ignore_history is None and "hide_history" in settings.params.model_fields_set:
+        return settings
+    hide = settings.ignore_history
+    hide = network.plane_set.startswith("katago") if hide is None else hide
+    return replace(settings, params=settings.params.model_copy(update={"hide_history": hide}))
 
 
 def _is_silent(name: str) -> bool:
@@ -449,7 +452,8 @@ def _integer(fields: Fields, name: str, low: int, high: int) -> int:
     return value
 
 
-def _integers(fields: Fields, name: str) -> list[int]:
+def integers(fields: Fields, name: str) -> list[int]:
+    """The whole numbers of a field that is there. Raises QueryError for anything else."""
     value = fields[name]
     if not isinstance(value, list) or any(isinstance(one, bool) or not isinstance(one, int) for one in value):
         raise QueryError(name, "an array of whole numbers expected")

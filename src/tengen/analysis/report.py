@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.analysis.query import Query, QueryPosition
 from tengen.coords import from_gtp, to_gtp
-from tengen.engine.positions import root_symmetries
-from tengen.engine.result import Candidate, SearchResult
+from tengen.engine.katago_params import perspective_sign
+from tengen.engine.positions import distinct_images, root_symmetries
+from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.engine.search import TreeSearch
 from tengen.evaluators.raw import RawOutput
 from tengen.evaluators.symmetric import SYMMETRIES, transform
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import WHITE, Game
 
 Fields = dict[str, Any]
 UNKNOWN = -1.0
@@ -67,9 +68,8 @@ class _View:
     """Turns what holds for the side to move into what holds for the player whose winrate is reported."""
 
     def __init__(self, query: Query, game: Game) -> None:
-        color = {"BLACK": BLACK, "WHITE": 1 - BLACK}.get(query.settings.perspective, game.to_play)
-        self.sign = 1 if color == game.to_play else -1
-        self.white = 1 if color == WHITE else -1
+        self.sign = perspective_sign(query.settings.perspective, game.to_play)
+        self.white = self.sign if game.to_play == WHITE else -self.sign
         """The sign of what holds for White."""
 
     def rate(self, winrate: float) -> float:
@@ -106,12 +106,7 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
     for candidate in result.candidates:
         if not candidate.visits:
             continue
-        seen: set[int] = set()
-        for symmetry in (0, *symmetries):
-            point = _native.transform(candidate.point, game.size, symmetry)
-            if point in seen:
-                continue
-            seen.add(point)
+        for symmetry in distinct_images(candidate.point, game.size, symmetries).values():
             info = _move_info(view, query, game.size, candidate, symmetry, search)
             info["order"] = len(infos)
             # The chosen move may have fewer visits than another one, but nothing may stand above it.
@@ -123,7 +118,7 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
 
 
 def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int, search: TreeSearch) -> Fields:
-    lead = c.score if c.lead is None else c.lead
+    lead = score_lead(c)
     line = [to_gtp(_native.transform(point, size, symmetry), size) for point in c.pv or (c.point,)]
     info: Fields = {
         "move": line[0],
@@ -169,7 +164,7 @@ def _root_info(view: _View, game: Game, result: SearchResult) -> Fields:
         "weight": _rounded(result.weight),
         "winrate": view.rate(result.winrate),
         "utility": view.points(result.utility),
-        "scoreLead": view.points(result.score if result.lead is None else result.lead),
+        "scoreLead": view.points(score_lead(result)),
         "scoreSelfplay": view.points(result.score),
         "scoreStdev": _rounded(result.score_stdev or 0.0),
         "thisHash": this,
@@ -178,7 +173,7 @@ def _root_info(view: _View, game: Game, result: SearchResult) -> Fields:
     if raw is not None:
         info |= {
             "rawWinrate": view.rate((raw.value + 1) / 2),
-            "rawLead": view.points(raw.score if raw.lead is None else raw.lead),
+            "rawLead": view.points(score_lead(raw)),
             "rawScoreSelfplay": view.points(raw.score),
             "rawScoreSelfplayStdev": _rounded(raw.score_stdev or 0.0),
             "rawNoResultProb": _rounded(raw.no_result or 0.0),

@@ -14,13 +14,13 @@ from typing import Any
 
 import tengen
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
-from tengen.analysis.query import Query, QueryError, QueryPosition, read_query
+from tengen.analysis.query import Query, QueryError, QueryPosition, integers, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
 from tengen.engine.katago_params import RELEASE, advantage_overrides, ownership_overrides, read_katago_params
 from tengen.engine.limits import Limits
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, read_params
 from tengen.engine.positions import without_history
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
@@ -32,7 +32,6 @@ from tengen.evaluators.human import HumanNetwork
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.raw import RawOutput
 from tengen.gtp.network import models
-from tengen.gtp.server import read_params
 from tengen.gtp.streams import open_channel
 from tengen.machine import Device
 
@@ -235,11 +234,7 @@ class AnalysisServer:
         self._send(fields)
 
     def _terminate(self, fields: Fields, query_id: str | None) -> None:
-        turns = fields.get("turnNumbers")
-        if "turnNumbers" in fields and not (
-            isinstance(turns, list) and all(isinstance(turn, int) and not isinstance(turn, bool) for turn in turns)
-        ):
-            raise QueryError("turnNumbers", "an array of whole numbers expected")
+        turns = integers(fields, "turnNumbers") if "turnNumbers" in fields else None
         with self._lock:
             for request in list(self._open):
                 if query_id in (None, request.query.id) and (turns is None or request.turn.number in turns):

@@ -107,7 +107,7 @@ def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
 
     Raises NetworkError for a size that it has not learnt: such labels mean nothing.
     """
-    by_size = default_by_size() if name == "default" else {}
+    by_size = default_by_size(name)
     cards = {path: read_card(path) for path in (find_network(name), *by_size.values())}
     for size in sizes:
         card = cards[find_network_on(name, size)]

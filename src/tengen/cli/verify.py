@@ -54,5 +54,5 @@ def _files(path: Path) -> Iterator[Path]:
             networks = [find_network(str(path))]
         except UnknownNetwork as error:
             raise NetworkError(f"{path}: there is no such file, folder or installed network") from error
-        for network in [*networks, *(default_by_size().values() if str(path) == "default" else ())]:
+        for network in [*networks, *default_by_size(path).values()]:
             yield from (file for file in (network, int8_path(network)) if file == network or file.exists())

@@ -20,9 +20,10 @@ Way = Literal["both", "network", "playouts"]
 """What decides which stones are dead: network and playouts, or one of them."""
 WAYS: tuple[Way, ...] = get_args(Way)
 
+_PLAYOUTS = 128  # of a position
 # A chain is dead where this share of playouts and the rest of network hold it lost. A network that has seen few endings
 # to their end is confidently wrong too often to weigh more: docs/log.md has the figures.
-_PLAYOUTS = 0.7
+_PLAYOUT_SHARE = 0.7
 # Playouts confirm a point where the network leans to one side and almost none of them ends with the other.
 _LEANING = 0.4
 _UNANIMOUS = 0.9
@@ -34,9 +35,8 @@ class Counter:
     If the network does not predict ownership, playouts decide; by both also where there is none for the board size.
     """
 
-    def __init__(self, evaluator: Evaluator, playouts: int = 128, seed: int = 0) -> None:
+    def __init__(self, evaluator: Evaluator, seed: int = 0) -> None:
         self._evaluator = evaluator
-        self._playouts = playouts
         self._seed = seed
 
     def count(self, game: Game, ownership: Ownership | None = None, by: Way = "both") -> Count:
@@ -54,9 +54,9 @@ class Counter:
         if by == "network" and network is not None and network.any():
             dead, owner = _lost(position, network), network
         else:
-            playouts = position.ownership_by_playouts(self._playouts, self._seed)
+            playouts = position.ownership_by_playouts(_PLAYOUTS, self._seed)
             if by == "playouts" or network is None or not network.any():
-                dead, owner = position.dead_by_playouts(self._playouts, self._seed), playouts
+                dead, owner = position.dead_by_playouts(_PLAYOUTS, self._seed), playouts
             else:
                 dead = _dead(position, network, playouts)
                 owner = _agreed(network, playouts, position.owners(dead))
@@ -87,7 +87,7 @@ def _before_passes(game: Game) -> Game:
 
 
 def _mixed(network: Ownership, playouts: Ownership) -> Ownership:
-    mixed: Ownership = _PLAYOUTS * playouts + (1 - _PLAYOUTS) * network
+    mixed: Ownership = _PLAYOUT_SHARE * playouts + (1 - _PLAYOUT_SHARE) * network
     return mixed
 
 

@@ -15,7 +15,6 @@ from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shar
 from tengen.data.split import Shuffle, derive
 from tengen.data.store import Store
 from tengen.engine.limits import Limits
-from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import IllegalMove
@@ -59,20 +58,12 @@ class _Label:
 class Labeller:
     """Labels the games of stores in an order that the plan's seed decides.
 
-    `batch` positions are evaluated at once, or searched side by side with `params`.
+    `batch` positions are evaluated at once, or searched side by side.
     """
 
-    def __init__(
-        self,
-        stores: Sequence[Store],
-        teacher: Evaluator,
-        plan: LabelPlan,
-        *,
-        batch: int = 64,
-        params: SearchParams | None = None,
-    ) -> None:
+    def __init__(self, stores: Sequence[Store], teacher: Evaluator, plan: LabelPlan, *, batch: int = 64) -> None:
         self.plan = plan
-        self._stores, self._teacher, self._batch, self._params = stores, teacher, batch, params
+        self._stores, self._teacher, self._batch = stores, teacher, batch
         self._starts = np.cumsum([0, *map(len, stores)])
         self._order = Shuffle(int(self._starts[-1]), plan.seed)
 
@@ -119,7 +110,7 @@ class Labeller:
 
     def _searched(self, positions: Sequence[Game]) -> Iterator[_Label]:
         limits = Limits(visits=self.plan.visits)
-        with SearchQueue(self._teacher, self._params, at_once=self._batch, seed=self.plan.seed) as queue:
+        with SearchQueue(self._teacher, at_once=self._batch, seed=self.plan.seed) as queue:
             for task in [queue.start(game, limits) for game in positions]:
                 yield _of_search(task.wait())
 

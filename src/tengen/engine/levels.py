@@ -7,8 +7,6 @@ method.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,13 +16,6 @@ from tengen.errors import RecipeError
 
 FILE = "levels.json"
 SIZES = (9, 13, 19)
-
-# What a rank is worth, in Elo: assumed. Short games decide less, so that a rank is worth less on a small board.
-ELO_PER_RANK: Mapping[int, float] = {9: 70.0, 13: 85.0, 19: 100.0}
-RANK_OF_ANCHOR = -7.0  # GNU Go level 10 is held to be 8 kyu; a rank is 1 for 1 dan, 0 for 1 kyu, -7 for 8 kyu
-_ANCHOR_ERROR = 2.0  # ranks by which the anchor may be another
-_SCALE_ERROR = 0.4  # share by which ELO_PER_RANK may be wrong
-WEAKEST, STRONGEST = -29.0, 9.0  # 30 kyu and 9 dan: no estimate goes beyond
 
 
 @dataclass(frozen=True)
@@ -73,22 +64,6 @@ def level(size: int, number: int) -> Level:
 def ladder_networks() -> dict[int, str]:
     """The network with which the levels were measured, by board size. A newer one would make them stronger."""
     return {size: levels_on(size)[0].network for size in SIZES}
-
-
-def rank_estimate(size: int, elo: float, low: float | None, high: float | None) -> dict[str, float]:
-    """The fields `rank`, `rank_low` and `rank_high` of a Level, from its Elo and the interval of that.
-
-    The bounds join three errors, as independent ones: of the measurement, of the anchor's rank and of the scale.
-    """
-    scale = ELO_PER_RANK[size]
-
-    def error(end: float | None) -> float:
-        measured = 400.0 if end is None else abs(end - elo)
-        return math.hypot(measured / scale, _ANCHOR_ERROR, _SCALE_ERROR * elo / scale)
-
-    rank = RANK_OF_ANCHOR + elo / scale
-    found = {"rank": rank, "rank_low": rank - error(low), "rank_high": rank + error(high)}
-    return {name: round(min(max(value, WEAKEST), STRONGEST), 1) for name, value in found.items()}
 
 
 def rank_text(rank: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -13,6 +13,8 @@ from tengen.engine.param_fields import SearchParamFields
 from tengen.engine.presets import PRESETS
 from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import read_playout_card
 
 PassPolicy = Literal["free", "no-legal-move", "no-useful-move"]
@@ -136,6 +138,28 @@ def set_beside(params: SearchParams, settings: Mapping[str, str], advice: Mappin
         with suppress(RecipeError):
             return set_params(params.advised(advice), settings)
         raise
+
+
+def read_params(params: SearchParams, settings: Sequence[str], net: str) -> SearchParams:
+    """The params with those of `--set NAME=VALUE`, which may need what the card of the network `net` advises besides.
+
+    Raises RecipeError for another form, name or value.
+    """
+    given = dict(map(split_setting, settings))
+    try:
+        return set_params(params, given)
+    except RecipeError:
+        if net in ("", "uniform"):  # without a card
+            raise
+        return set_beside(params, given, read_card(find_network(net)).search)
+
+
+def split_setting(setting: str) -> tuple[str, str]:
+    """Name and value of a `--set NAME=VALUE`. Raises RecipeError for another form."""
+    name, equals, value = setting.partition("=")
+    if not equals:
+        raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
+    return name, value
 
 
 def _checked(settings: Mapping[str, Any], make: Callable[[], SearchParams]) -> SearchParams:

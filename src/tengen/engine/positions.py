@@ -64,3 +64,11 @@ def replayed(game: Game, rules: Rules) -> Game:
 def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
     """The symmetries, but for the identity, under which stones, legal moves and what is restricted stay in place."""
     return _native.root_symmetries(game._native, [restriction.native() for restriction in restrictions])
+
+
+def distinct_images(point: int, size: int, symmetries: Sequence[int]) -> dict[int, int]:
+    """The points that the identity and these symmetries make of one, each with the first of them that does."""
+    images: dict[int, int] = {}
+    for symmetry in (0, *symmetries):
+        images.setdefault(_native.transform(point, size, symmetry), symmetry)
+    return images

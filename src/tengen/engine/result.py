@@ -75,7 +75,7 @@ class SearchResult:
     raw: RootEvaluation | None = field(default=None, repr=False)
 
 
-def score_lead(found: Candidate | SearchResult) -> float | None:
+def score_lead(found: Candidate | SearchResult | RootEvaluation) -> float | None:
     """The points by which the side to move leads: the lead, or the score where the network knows no lead."""
     return found.score if found.lead is None else found.lead
 

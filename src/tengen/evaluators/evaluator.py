@@ -60,10 +60,10 @@ class Evaluator(ABC):
             parts.append((rows, chosen.infer(batch[rows])))
         return _of_rows(parts, len(batch), batch.edge)
 
-    def evaluate(self, positions: Sequence[Position], optimism: float = RAW_OPTIMISM) -> Evaluation:
+    def evaluate(self, positions: Sequence[Position]) -> Evaluation:
         """Evaluate positions, on tensors with the edge of the largest board. The policy has legal moves alone.
 
-        `optimism`, 0 to 1, is the share of the optimistic policy, for networks that have one.
+        Networks with an optimistic policy have a share of `RAW_OPTIMISM` of it.
         Sums of the policy are 1; where the network gives no legal move any mass, all of them and pass have the same.
         Raises ValueError without positions, and NetworkError for a board of a size that the evaluator does not know and
         as `infer_checked`.
@@ -78,7 +78,7 @@ class Evaluator(ABC):
             rows = [row for row, one in enumerate(chosen) if one is evaluator]
             width = evaluator.only_size or edge
             batch = evaluator.encoded([games[row] for row in rows], width)
-            result = evaluator.infer_checked(replace(batch, optimism=np.full(len(rows), optimism, np.float32)))
+            result = evaluator.infer_checked(replace(batch, optimism=np.full(len(rows), RAW_OPTIMISM, np.float32)))
             keep_legal(result.policy, [games[row] for row in rows], width)
             if len(rows) == len(games):
                 return result

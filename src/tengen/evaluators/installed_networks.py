@@ -58,8 +58,7 @@ def find_network_of(key: str, name_or_path: str | Path) -> Path:
 
 def find_network_on(name_or_path: str | Path, size: int) -> Path:
     """The path that `find_network` finds; of `default` that of the network for boards of this size."""
-    by_size = default_by_size() if str(name_or_path) == "default" else {}
-    return by_size.get(size) or find_network(name_or_path)
+    return default_by_size(name_or_path).get(size) or find_network(name_or_path)
 
 
 def _default() -> Path:
@@ -70,8 +69,10 @@ def _default() -> Path:
     return EMBEDDED / f"{lines[0]}{SUFFIX}" if lines else files[0]
 
 
-def default_by_size() -> dict[int, Path]:
-    """The embedded networks that `default` asks on boards of their own size, by size."""
+def default_by_size(name_or_path: str | Path = "default") -> dict[int, Path]:
+    """The embedded networks that `default` asks on boards of their own size, by size; no other network has some."""
+    if str(name_or_path) != "default":
+        return {}
     pairs = (line.split() for line in _default_lines()[1:])
     return {int(size): EMBEDDED / f"{name}{SUFFIX}" for size, name in pairs}
 

@@ -52,7 +52,7 @@ def load_evaluator(
     load = partial(_on_device, device=device, batch=batch, threads=threads, precision=precision, remember=remember)
     network = load(name_or_path)
     evaluator: Evaluator = network
-    by_size: dict[int, str | Path] = {**(default_by_size() if str(name_or_path) == "default" else {}), **on_sizes}
+    by_size: dict[int, str | Path] = {**default_by_size(name_or_path), **on_sizes}
     if by_size and device != "uniform":
         evaluator = BySizeEvaluator(network, {size: partial(load, path) for size, path in by_size.items()})
     if symmetry != "none":

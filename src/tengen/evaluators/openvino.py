@@ -2,11 +2,10 @@
 
 import atexit
 import logging
-import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from weakref import WeakSet
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from tengen import _native
-from tengen.checksums import file_digest
 from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.layout import MIN_LAYERS, Layout, LayoutRule, NativeLayers, native_layers
+from tengen.evaluators.model_cache import CACHE, ModelCache
 from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count, cpu_quota
 
@@ -32,13 +30,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CACHE = "openvino"
-"""The folder of the user's cache in which compiled models are kept for the next start."""
-_CACHE_BYTES = 2 << 30  # of the models of one precision
-_DIGEST = ".sha256"  # of the file beside a compiled model
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
-_LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
 _LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
 _SMALLEST_PIECE = 8  # rows; below, a call costs more than the padding
 
@@ -169,8 +162,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             threads = core_count()
         self.precision = _resolve(precision, self.path, self._core)
         self._file = int8_path(self.path) if self.precision == "int8" else self.path
-        self._fingerprint = _fingerprint(self._file)
-        self._options = self._device_options(threads, streams, remember)
+        # OpenVINO names a file by the model without the precision: one of f32 gave NaN as one of bf16 (2026.4).
+        self._cache = ModelCache(cache_folder(f"{CACHE}/{self.precision}") if remember else None, self._file)
+        self._options = self._device_options(threads, streams)
         self._streams = streams
         self._kernels: dict[str, _native.Winograd] = {}
         self._operations: list[Operations] = []  # of each model that has some
@@ -183,12 +177,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         parts = max(1, (threads or core_count()) // streams)
         self.rule = LayoutRule.of(layers, fitting, self.precision, native, parts, threads, max_batch, layout)
 
-    def _device_options(self, threads: int, streams: int, remember: bool) -> dict[str, Any]:
+    def _device_options(self, threads: int, streams: int) -> dict[str, Any]:
         """The options that OpenVINO compiles models with."""
         options: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"}
-        if remember:
-            # OpenVINO names a file by the model without the precision: one of f32 gave NaN as one of bf16 (2026.4).
-            options["CACHE_DIR"] = str(cache_folder(f"{CACHE}/{self.precision}") or "")
         if self._target == "GPU":  # by itself it computes in f16
             return {**options, "INFERENCE_PRECISION_HINT": "f32"} if self.precision == "f32" else options
         if threads:
@@ -291,7 +282,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     def _compile_native(self, model: Any, parts: int) -> Any:
         """The model with a thread a stream. Such a model has no file form, so the cache folder is not asked."""
         threads = parts * self._streams
-        options = {"NUM_STREAMS": str(threads), "INFERENCE_NUM_THREADS": threads, "CACHE_DIR": ""}
+        options: dict[str, Any] = {"NUM_STREAMS": str(threads), "INFERENCE_NUM_THREADS": threads}
         with _COMPILING:
             if self.rule.layers == "attention":
                 from tengen.evaluators.attention import use_attention
@@ -307,24 +298,16 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     def _compile(self, model: Any, rows: int, edge: int, layout: Layout) -> Any:
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
-        cache = self._options.get("CACHE_DIR", "")
-        # OpenVINO does not say which file it will read: a folder for each shape of a network has few files to check.
-        folder = Path(cache) / f"{self._fingerprint}-{edge}-{rows}"
-        options = {**self._options, "CACHE_DIR": str(folder) if cache else ""}
+        options = self._options
         if layout.parts > 1 or layout.threads != self.rule.threads:
             threads = layout.parts * layout.threads
             options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
-        with _COMPILING, _sole_user(cache):
-            if cache:
-                _remove_damaged(folder)
+        with _COMPILING:
             try:
-                compiled = self._compiled(model, options)
+                with self._cache.entry(rows, edge) as folder:
+                    return self._compiled(model, {**options, "CACHE_DIR": folder})
             except RuntimeError:
                 return self._compiled(model, {**options, "CACHE_DIR": ""})
-            if cache:
-                _note_digests(folder)
-                _trim(Path(cache))
-            return compiled
 
     def _compiled(self, model: Any, options: Mapping[str, Any]) -> Any:
         """OpenVINO joins small layers into generated code, and fails where it has none: for Mish between two dense
@@ -335,72 +318,6 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             if "snippets" not in str(error):
                 raise
             return self._core.compile_model(model, self._target, {**options, "SNIPPETS_MODE": "DISABLE"})
-
-
-@contextmanager
-def _sole_user(cache: str) -> Iterator[None]:
-    """Keep other processes from compiling into this cache folder ("": none) during the block.
-
-    OpenVINO maps the files of the cache into memory. A process that did not find a model there writes its file, even
-    where another has written and mapped it meanwhile, which then dies of SIGBUS.
-    """
-    if not cache:
-        yield
-        return
-    lock = FileLock(Path(cache) / ".lock", timeout=_LONGEST_COMPILATION)
-    with suppress(Timeout, OSError, NotImplementedError):  # a file system may have no locks
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _fingerprint(path: Path) -> str:
-    """A name for a network file: its last bytes, which are of its SHA-256 where it has one. Networks with the same name
-    share folders of compiled models, not the models."""
-    with path.open("rb") as file:
-        file.seek(-16, os.SEEK_END)
-        return file.read().hex()
-
-
-def _remove_damaged(folder: Path) -> None:
-    """Remove the models of a folder that are not as they were written, as after a loss of power, or were not written to
-    the end: OpenVINO reads them without a check, and evaluates with them (2026.4)."""
-    for path in folder.glob("*.blob"):
-        noted = path.with_suffix(_DIGEST)
-        with suppress(OSError):
-            if not noted.is_file() or noted.read_bytes() != file_digest(path).encode():
-                path.unlink()
-                noted.unlink(missing_ok=True)
-
-
-def _note_digests(folder: Path) -> None:
-    """Write the SHA-256 of each new model of a folder beside it; another version of OpenVINO writes over a model."""
-    for path in folder.glob("*.blob"):
-        noted = path.with_suffix(_DIGEST)
-        with suppress(OSError):  # a full disk: then the model is compiled again the next time
-            if not noted.is_file() or noted.stat().st_mtime_ns < path.stat().st_mtime_ns:
-                noted.write_bytes(file_digest(path).encode())
-
-
-def _trim(cache: Path) -> None:
-    """Remove the models that were used longest ago while those of the folder take more than `_CACHE_BYTES`: a network
-    has one for each board size and size of batch, and each version of OpenVINO makes its own."""
-    found = []
-    for path in cache.rglob("*.blob"):  # earlier versions of Tengen had no folders in it
-        with suppress(OSError):  # somebody has just removed it
-            found.append((path, path.stat()))
-    excess = sum(state.st_size for _, state in found) - _CACHE_BYTES
-    # A file system may keep no time of access, or update it once a day.
-    for path, state in sorted(found, key=lambda item: max(item[1].st_atime, item[1].st_mtime)):
-        if excess <= 0:
-            return
-        with suppress(OSError):  # Windows removes no file that is mapped into memory
-            path.unlink()
-            excess -= state.st_size
-            path.with_suffix(_DIGEST).unlink(missing_ok=True)
-            path.parent.rmdir()  # unless there are others
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:

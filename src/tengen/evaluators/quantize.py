@@ -53,10 +53,10 @@ class Cost:
         return self.top1_loss <= MAX_TOP1_LOSS and self.winrate_error <= MAX_WINRATE_ERROR
 
 
-def drawn_positions(evaluator: BatchEvaluator, size: int, count: int, seed: int = 0) -> list[Game]:
+def drawn_positions(evaluator: BatchEvaluator, size: int, count: int) -> list[Game]:
     """Positions of games of this size that the network plays against itself, with moves drawn from its policy."""
     plies = _SIZE_PLIES.get(size, size * size // 2)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     games = [Game(size) for _ in range(max(1, -(-count // 16)))]
     found: list[Game] = []
     chosen = set(np.linspace(1, plies, 16).astype(int).tolist())
@@ -70,14 +70,12 @@ def drawn_positions(evaluator: BatchEvaluator, size: int, count: int, seed: int 
     return [found[i] for i in random.permutation(len(found))[:count]]
 
 
-def quantize(
-    path: Path, positions: Sequence[Game] | None = None, count: int = 256, target: Path | None = None
-) -> tuple[Path, Cost]:
-    """Write the int8 file of a network beside it, or as `target`, with the cost on its card; returns both.
+def quantize(path: Path, count: int = 256) -> tuple[Path, Cost]:
+    """Write the int8 file of a network beside it, with the cost on its card; returns both.
 
     Convolutions of the trunk become int8; all else stays as it is. Quantised sums of a residual trunk and quantised
-    heads cost most of the accuracy and gain no speed (docs/log.md, 2026-11-24). Half of `positions` (drawn from the
-    network's own games unless given) calibrate, the other half judge. Where the cost is above the limits, the first
+    heads cost most of the accuracy and gain no speed (docs/log.md, 2026-11-24). `count` positions are drawn from the
+    network's own games: half of them calibrate, the other half judge. Where the cost is above the limits, the first
     convolution stays in f32 too, which of all layers costs most; where it still is, the card says so and `auto` does
     not take the file. The games are on those of 9x9, 13x13 and 19x19 that the card has, else on its largest board.
     Raises MissingExtra without NNCF and ONNX Runtime, NetworkError for a network without convolutions in its trunk and
@@ -91,7 +89,7 @@ def quantize(
     except ModuleNotFoundError as error:
         raise MissingExtra("tengen nets quantize", "quantize") from error
     nncf.set_log_level(logging.WARNING)  # else a line for each operation that stays as it is
-    target, card = target or int8_path(path), read_card(path)
+    target, card = int8_path(path), read_card(path)
     if not os.access(target.parent, os.W_OK):
         raise NetworkError(f"{target.parent} cannot be written: copy {path.name} to another folder and give the copy")
     card = card.model_copy(update={"provenance": card.provenance | {INT8_OF: file_digest(path)}})
@@ -102,8 +100,7 @@ def quantize(
         raise NetworkError(f"{path} has no convolutions in its trunk, and only those become int8")
     plain = OpenVinoEvaluator(path, precision="f32", native=False, remember=False)
     sizes = [size for size in _SIZE_PLIES if size in card.board_sizes] or [min(19, max(card.board_sizes))]
-    games = list(positions or (game for size in sizes for game in drawn_positions(plain, size, count // len(sizes))))
-    by_size = [[game for game in games if game.size == size] for size in sorted({game.size for game in games})]
+    by_size = [drawn_positions(plain, size, count // len(sizes)) for size in sorted(sizes)]
     calibrating = [plain.encoded([game]) for of_size in by_size for game in of_size[::2]]
     judging = [plain.encoded(of_size[1::2]) for of_size in by_size if len(of_size) > 1]
     data = nncf.Dataset([_feeds(row) for row in calibrating])

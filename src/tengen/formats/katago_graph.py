@@ -53,7 +53,7 @@ GRAPH_VERSION = 4
 OPSET = 18
 FAR = 1e4
 """A logit that far below the others has probability 0, in every precision."""
-Layout = Literal["image", "points"]
+TensorLayout = Literal["image", "points"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class _Tensor:
     """Values of all points: [B, C, H, W] as an `image`, [B, H * W, C] as `points`; `clean` is 0 off the board."""
 
     name: str
-    layout: Layout
+    layout: TensorLayout
     clean: bool = False
 
 
@@ -160,7 +160,7 @@ class _Graph:
             self._key_bias = self._times(self._plus(flat, -1), FAR)
         return self._key_bias
 
-    def _to(self, x: _Tensor, layout: Layout) -> _Tensor:
+    def _to(self, x: _Tensor, layout: TensorLayout) -> _Tensor:
         """The values in this layout."""
         if x.layout == layout:
             return x
@@ -219,9 +219,12 @@ class _Graph:
             case "mish":
                 return self._add("Mish", x)
             case "silu":
-                return self._add("Mul", x, self._add("Sigmoid", x))
+                return self._silu(x)
             case "identity":
                 return x
+
+    def _silu(self, x: str) -> str:
+        return self._add("Mul", x, self._add("Sigmoid", x))
 
     def _rms(self, x: str, norm: RmsNorm) -> str:
         """The norm of each point of [B, points, C]."""
@@ -252,6 +255,16 @@ class _Graph:
         """Add [B, C] to all points."""
         axes = self._shape(2, 3) if x.layout == "image" else self._shape(1)
         return replace(x, name=self._add("Add", x.name, self._add("Unsqueeze", bias, axes)), clean=False)
+
+    def _with_pooled_bias(
+        self, x: _Tensor, part: PoolingBlock | PolicyHead, convolution: Convolution, norm: BatchNorm
+    ) -> tuple[_Tensor, str]:
+        """The convolution of this part with a bias from its pooled channels, and these channels [B, 3 C]."""
+        pooled = self._convolve(x, part.pooled_convolution, part.pooled_norm)
+        pool = self._pool(self._activate(pooled, part.pooled_activation), part.pooled_activation)
+        # The batch norm that follows the sum is part of both summands.
+        bias = self._linear(pool, part.pooled_to_bias, factor=norm.affine()[0])
+        return self._add_to_points(self._convolve(x, convolution, norm), bias), pool
 
     def _sum(self, x: _Tensor, y: _Tensor) -> _Tensor:
         """The residual sum."""
@@ -309,11 +322,7 @@ class _Graph:
         inner = self._activate(self._normalise(x, block.norm1), block.activation1)
         if max(block.convolution1.weights.shape[:2] + block.pooled_convolution.weights.shape[:2]) > 1:
             inner = self._cleaned(self._to(inner, "image"))  # once for both convolutions
-        pooled = self._convolve(inner, block.pooled_convolution, block.pooled_norm)
-        pool = self._pool(self._activate(pooled, block.pooled_activation), block.pooled_activation)
-        # The batch norm that follows the sum is part of both summands.
-        bias = self._linear(pool, block.pooled_to_bias, factor=block.norm2.affine()[0])
-        inner = self._add_to_points(self._convolve(inner, block.convolution1, block.norm2), bias)
+        inner, _ = self._with_pooled_bias(inner, block, block.convolution1, block.norm2)
         inner = self._activate(inner, block.activation2)
         return self._sum(x, self._convolve(inner, block.convolution2))
 
@@ -330,10 +339,10 @@ class _Graph:
         groups, size = block.heads // block.key_heads, block.query_size
         inner = self._rms(x.name, block.norm)
         # The scale of the logits is part of the weights.
-        query = self._heads(inner, block.query, block.heads, size, block, size**-0.5)
-        key = self._heads(inner, block.key, block.key_heads, size, block)
+        query = self._heads(inner, block.query, block.heads, size, block.is_rotary, size**-0.5)
+        key = self._heads(inner, block.key, block.key_heads, size, block.is_rotary)
         value = self._heads(inner, block.value, block.key_heads, block.value_size)
-        if block.frequencies is not None or block.theta is not None:
+        if block.is_rotary:
             cosine, sine = self._rope(block)
             key = self._rotate(key, cosine, sine, size)
             if groups > 1 and block.frequencies is not None:  # of the key head that a query head belongs to
@@ -353,12 +362,10 @@ class _Graph:
         found = self._add("Reshape", found, self._shape(0, 0, block.heads * block.value_size))
         return self._sum(x, replace(x, name=self._linear(found, block.output)))
 
-    def _heads(
-        self, x: str, layer: Linear, heads: int, size: int, rope: AttentionBlock | None = None, factor: float = 1.0
-    ) -> str:
+    def _heads(self, x: str, layer: Linear, heads: int, size: int, rotary: bool = False, factor: float = 1.0) -> str:
         """[B, heads, points, size]; for rotary embedding the even channels of a head come before the odd ones."""
         weights = layer.weights.astype(np.float64) * factor
-        if rope is not None and (rope.frequencies is not None or rope.theta is not None):
+        if rotary:
             weights = weights.reshape(-1, heads, size // 2, 2).swapaxes(2, 3).reshape(weights.shape)
         product = self._add("MatMul", x, self._constant(weights, layer.name))
         return self._add("Transpose", self._add("Reshape", product, self._shape(0, 0, heads, size)), perm=[0, 2, 1, 3])
@@ -405,8 +412,7 @@ class _Graph:
 
     def _feed_forward(self, x: _Tensor, block: FeedForwardBlock) -> _Tensor:
         inner = self._rms(x.name, block.norm)
-        first = self._linear(inner, block.linear1)
-        first = self._add("Mul", first, self._add("Sigmoid", first))
+        first = self._silu(self._linear(inner, block.linear1))
         if block.gate is not None:
             first = self._add("Mul", first, self._linear(inner, block.gate))
         return self._sum(x, replace(x, name=self._linear(first, block.linear2)))
@@ -431,10 +437,7 @@ class _Graph:
     def _policy_head(self, head: PolicyHead, trunk: _Tensor) -> None:
         # A network that imitates people is asked for its normal policy alone, as KataGo does.
         outputs = min(head.outputs, 1 if self._model.trunk.metadata else 2)
-        pooled = self._convolve(trunk, head.pooled_convolution, head.pooled_norm)
-        pool = self._pool(self._activate(pooled, head.pooled_activation), head.pooled_activation)
-        bias = self._linear(pool, head.pooled_to_bias, factor=head.norm.affine()[0])
-        inner = self._add_to_points(self._convolve(trunk, head.convolution, head.norm), bias)
+        inner, pool = self._with_pooled_bias(trunk, head, head.convolution, head.norm)
         inner = self._activate(inner, head.activation)
         points = self._convolve(inner, head.last_convolution, outputs=outputs)
         if points.layout == "image":

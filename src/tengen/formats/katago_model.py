@@ -171,6 +171,11 @@ class AttentionBlock:
     frequencies: Floats | None = None
     theta: float | None = None
 
+    @property
+    def is_rotary(self) -> bool:
+        """Whether queries and keys have a rotary embedding."""
+        return self.frequencies is not None or self.theta is not None
+
 
 @dataclass(frozen=True, eq=False)
 class FeedForwardBlock:

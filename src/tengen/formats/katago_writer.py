@@ -95,7 +95,7 @@ class _Writer:
                     self._blocks(block.blocks)
                     self._parts(block.norm2, block.activation2, block.convolution2)
                 case AttentionBlock():
-                    learned, rope = block.frequencies, block.frequencies is not None or block.theta is not None
+                    learned, rope = block.frequencies, block.is_rotary
                     self._tokens(block.heads, block.key_heads, block.query_size, block.value_size)
                     self._tokens(int(rope), int(learned is not None))
                     self._parts(block.norm, block.query, block.key, block.value, block.output)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tengen import _native, coords
-from tengen.engine.katago_params import ownership_overrides
+from tengen.engine.katago_params import ownership_overrides, perspective_sign
 from tengen.engine.limits import Limits
-from tengen.engine.positions import root_symmetries, with_turn
-from tengen.engine.result import Candidate, SearchResult
+from tengen.engine.positions import distinct_images, root_symmetries, with_turn
+from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.engine.search import MoveRestriction
 from tengen.errors import GtpError
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.symmetric import transform
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import Game
 from tengen.gtp.parse import Arguments, is_color, parse_color, parse_vertex
 from tengen.gtp.play import Cancel, play_result, searched
 from tengen.gtp.session import Emit, GtpSession, Stream
@@ -43,7 +43,11 @@ class AnalyzeOptions:
     def choose(self, candidates: Sequence[Candidate], view: View) -> list[Shown]:
         """The moves to show: those with visits, best first, and moves without visits up to `min_moves`."""
         seen = [c for rank, c in enumerate(candidates) if c.visits > 0 or rank < self.min_moves]
-        copies = [Shown(c, symmetry) for c in seen for symmetry in view.distinct(c.point)]
+        copies = [
+            Shown(c, symmetry)
+            for c in seen
+            for symmetry in distinct_images(c.point, view.size, view.symmetries).values()
+        ]
         return copies if self.max_moves is None else copies[: self.max_moves]
 
 
@@ -73,11 +77,6 @@ class View:
 
     def move(self, point: int, symmetry: int = 0) -> str:
         return coords.to_gtp(_native.transform(point, self.size, symmetry), self.size)
-
-    def distinct(self, point: int) -> list[int]:
-        """The symmetries that make further moves of this one, after the identity."""
-        found = {_native.transform(point, self.size, symmetry): symmetry for symmetry in reversed(self.symmetries)}
-        return [0, *sorted(symmetry for other, symmetry in found.items() if other != point)]
 
     def share(self, value: float) -> float:
         """A fraction in the unit of this form."""
@@ -167,7 +166,7 @@ def _means(found: Candidate | SearchResult, view: View) -> list[tuple[str, float
 
     A deviation that is not known is 0, as in the JSON protocol: q5go shows no score without it.
     """
-    lead = _signed(found.score if found.lead is None else found.lead, view)
+    lead = _signed(score_lead(found), view)
     return [
         ("utility", view.sign * found.utility),
         ("winrate", view.rate(found.winrate)),
@@ -288,14 +287,13 @@ def _asked(session: GtpSession, args: Arguments) -> tuple[int, AnalyzeOptions, G
 
 def _view(session: GtpSession, game: Game, options: AnalyzeOptions, whole: bool) -> View:
     """Values are those of the side to move unless `reportAnalysisWinratesAs` names a color."""
-    owner = {"BLACK": BLACK, "WHITE": WHITE}.get(session.front["reportAnalysisWinratesAs"], game.to_play)
     merged = session.engine.params_on(game.size).merge_symmetric
     return View(
         game.size,
         session.front["analysisPVLen"] + 1,
         session.engine.ownership_below,
         root_symmetries(game, options.restrictions) if merged else (),
-        1 if owner == game.to_play else -1,
+        perspective_sign(session.front["reportAnalysisWinratesAs"], game.to_play),
         whole,
     )
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tengen.engine import Limits, Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.levels import ladder_networks, level
-from tengen.engine.params import SearchParams, playout_params, set_beside, set_params
+from tengen.engine.params import SearchParams, playout_params, read_params, split_setting
 from tengen.errors import GtpError, RecipeError, TengenError
 from tengen.evaluators.human import HumanNetwork
-from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import WEAKENING, change_settings
@@ -99,7 +97,7 @@ def run(settings: Settings) -> None:
     human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None
     session = GtpSession(engine, game, lines, options, human=human)
     try:
-        change_settings(session, dict(_parts(setting) for setting in settings.params if _is_for_session(setting)))
+        change_settings(session, dict(map(split_setting, filter(_is_for_session, settings.params))))
         print(READY, file=sys.stderr, flush=True)
         serve(session, write)
     except BrokenPipeError:
@@ -138,28 +136,7 @@ def _params(settings: Settings) -> SearchParams:
 
 def _is_for_session(setting: str) -> bool:
     """Whether NAME=VALUE sets more than the search: a parameter of KataGo, or the style."""
-    return _parts(setting)[0] in {*KATAGO_PARAMS, *WEAKENING}
-
-
-def _parts(setting: str) -> tuple[str, str]:
-    name, equals, value = setting.partition("=")
-    if not equals:
-        raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
-    return name, value
-
-
-def read_params(params: SearchParams, settings: Sequence[str], net: str) -> SearchParams:
-    """The params with those of `--set NAME=VALUE`, which may need what the card of the network `net` advises besides.
-
-    Raises RecipeError for another form, name or value.
-    """
-    given = dict(map(_parts, settings))
-    try:
-        return set_params(params, given)
-    except RecipeError:
-        if net in ("", "uniform"):  # without a card
-            raise
-        return set_beside(params, given, read_card(find_network(net)).search)
+    return split_setting(setting)[0] in {*KATAGO_PARAMS, *WEAKENING}
 
 
 def _start_log(file: Path | None) -> None:

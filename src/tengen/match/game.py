@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -17,7 +17,7 @@ from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove, RecipeError
 from tengen.game import BLACK, WHITE, Game
-from tengen.gtp.client import ProgramError
+from tengen.gtp.client import ProgramError, ProgramReason
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture
@@ -42,17 +42,13 @@ Reason = Literal[
     "limit",
     "illegal",
     "time",
-    "crash",
-    "timeout",
-    "refused",
-    "invalid answer",
-    "not found",
+    ProgramReason,
 ]
 """Why a game ended. `count`: two passes; `majority`: the pass-alive area of one side is enough to win; `settled`: every
 point is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
 of the player that lost; `time`: its clock ran out; `timeout`: it did not answer at all."""
 
-FAILURES = frozenset[Reason]({"crash", "timeout", "refused", "invalid answer", "not found"})
+FAILURES = frozenset[Reason](get_args(ProgramReason))
 """Reasons for which a program is not trusted with another game: it is started afresh."""
 
 

@@ -189,7 +189,7 @@ class Engines:
         self.programs = programs
         self._device = device
         self._network = "" if network in NO_NETWORK else read_card(find_network(network)).name
-        self._by_size = default_by_size() if network == "default" else {}
+        self._by_size = default_by_size(network)
         self._source = "uniform" if network in NO_NETWORK else network
         alone = network == "none"
         self._params = playout_params().model_copy(update={"playouts": PLAYOUTS_PER_VISIT}) if alone else SearchParams()
