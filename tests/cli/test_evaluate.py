@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import katago_twin
@@ -62,6 +63,22 @@ def test_evaluate_shows_the_agreement_with_labels(
     assert all(found[key]["mean"] < 2e-3 for key in ("divergence", "teacher_value_mse", "teacher_score_error"))
     assert main(["evaluate", "zero-7x7", labels]) == 0
     assert f"agreement with the labels: {GAMES} positions" in capsys.readouterr().out
+
+
+def test_evaluate_leaves_out_what_labels_do_not_say(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The results of the games are known, but they are none of the teacher's."""
+    visits = np.array([1 << 16 | 3], np.uint32)
+    with StoreWriter(tmp_path / "labels") as writer:
+        for record in Store.open(store):
+            writer.add(replace(record, winner=0, score=3.5, visits=(visits,) * len(record.moves)))
+    assert main(["evaluate", "zero-7x7", str(tmp_path / "labels")]) == 0
+    printed = capsys.readouterr().out
+    assert f"agreement with the labels: {GAMES} positions" in printed and "the teacher's best move" in printed
+    assert "difference from its" not in printed and "unknown" not in printed and "nan" not in printed
+    assert main(["evaluate", "zero-7x7", str(tmp_path / "labels"), "--json"]) == 0
+    assert not {"teacher_value_mse", "teacher_score_error"} & set(json.loads(capsys.readouterr().out))
 
 
 def test_evaluate_says_which_boards_a_network_never_learnt(

@@ -1,6 +1,7 @@
 """Figures on positions whose answers are known."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from training.small_run import random_record
 
 from tengen.data.batch import Batch, Rows
-from tengen.data.label_sampler import LabelSampler, TargetMix
+from tengen.data.label_sampler import LabelSampler, TargetMix, labels_to_judge_by
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
@@ -18,6 +19,7 @@ from tengen.evaluators import Evaluation, load_evaluator
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.statistics import Z95
+from tengen.training.card import metric_entries
 from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, judge, measure
 
 
@@ -213,8 +215,7 @@ def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: P
     with StoreWriter(tmp_path / "labels") as writer:
         for record in records:
             writer.add(record)
-    mix = TargetMix(value=1, score=1)
-    sampler = LabelSampler(Store.open(tmp_path / "labels"), batch_size=16, symmetries=False, mix=mix, extra=OF_GAMES)
+    sampler = LabelSampler(Store.open(tmp_path / "labels"), batch_size=16, symmetries=False, extra=OF_GAMES)
     itself, found = (agreement(each, sampler, 1000) for each in (teacher, student))
     assert itself["same_move"].mean == 1 and all(estimate.mean < 2e-3 for estimate in list(itself.values())[1:])
     rows = []
@@ -235,3 +236,30 @@ def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: P
     errors = [part.std(0, ddof=1) / math.sqrt(len(part)) for part in (columns, columns.reshape(12, 3, 3).mean(1))]
     halves = [found[name].high - found[name].mean for name in list(found)[1:]]
     assert halves == pytest.approx((Z95 * np.maximum(*errors)).tolist(), rel=0.05)
+
+
+@pytest.mark.parametrize("known", [(), ("value",), ("score",), ("value", "score")], ids=" ".join)
+def test_a_label_without_value_or_score_is_not_compared_with_the_result_of_the_game(
+    tmp_path: Path, known: tuple[str, ...]
+) -> None:
+    """As searches of self-play record no score, and a teacher with a policy alone neither of them."""
+    network = load_evaluator("distilled-b8c64-2", "cpu", threads=1)
+    labels = {name: np.full(24, 0.5, np.float32) for name in known}
+    with StoreWriter(tmp_path / "labels") as writer:
+        for seed in range(4):
+            record = replace(random_record(seed, size=7), winner=0, score=20.5)
+            visits = (np.array([1 << 16 | 3], np.uint32),) * 6 + (np.empty(0, np.uint32),) * 18
+            values, scores = labels.get("value"), labels.get("score")
+            writer.add(replace(record, visits=visits, root_values=values, root_scores=scores))
+    store = Store.open(tmp_path / "labels")
+    sampler = labels_to_judge_by(store, "all", 0, "tengen", batch_size=16, extra=OF_GAMES)
+    assert sampler is not None
+    found = agreement(network, sampler, 100)
+    counts = [found[name].count for name in ("same_move", "teacher_value_mse", "teacher_score_error")]
+    assert counts == [24, 24 * ("value" in known), 24 * ("score" in known)]
+    # Training may put the result in the place of a label; to be judged by, it is none.
+    mixed = LabelSampler(store, batch_size=16, symmetries=False, mix=TargetMix(value=0.5, score=1), extra=OF_GAMES)
+    assert not np.isnan(mixed.batch(0).score).any()
+    assert [figure.count for figure in agreement(network, mixed, 100).values()] == [24, *counts]
+    on_card = metric_entries(measure(network, Sampler(store, "all", symmetries=False)), found)
+    assert ["teacher_value_mse" in on_card, "teacher_score_error" in on_card] == ["value" in known, "score" in known]

@@ -225,8 +225,9 @@ def _as_json(name: str, judgement: PredictionResults, labels: dict[str, Estimate
 def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate]) -> None:
     console = Console()
     titles = [(f"{escape(name)}: {len(judgement):,} positions", judgement.estimates())]
-    if labels:
-        titles.append((f"agreement with the labels: {labels['same_move'].count:,} positions", labels))
+    if known := {key: estimate for key, estimate in labels.items() if estimate.count}:
+        judged = max(estimate.count for estimate in known.values())
+        titles.append((f"agreement with the labels: {judged:,} positions", known))
     for title, estimates in titles:
         figures = Table(title=title, title_justify="left")
         figures.add_column("figure")

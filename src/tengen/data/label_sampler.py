@@ -60,12 +60,14 @@ def recorded_positions(store: Store) -> Ints:
 def labels_to_judge_by(
     store: Store, split: Split, validation_fraction: float, plane_set: str | PlaneSet, **options: Any
 ) -> LabelSampler | None:
-    """The labelled positions of a split of a store, as they were played, with what the labels alone say of them; None
-    where it has none. `options` are further arguments of LabelSampler."""
+    """The labelled positions of a split of a store, as they were played; None where it has none.
+
+    `options` are further arguments of LabelSampler.
+    """
     if not recorded_positions(store)[choose(store.hashes, split, validation_fraction)].any():
         return None
     options |= {"plane_set": plane_set, "split": split, "validation_fraction": validation_fraction}
-    return LabelSampler(store, symmetries=False, surprise=0, mix=TargetMix(value=1, score=1), **options)
+    return LabelSampler(store, symmetries=False, surprise=0, **options)
 
 
 class LabelSampler:
@@ -162,15 +164,21 @@ class LabelSampler:
         part, parts = self.part
         return self.draw(step * self.batch_size + part * self.batch_size // parts, self.batch_size // parts)
 
-    def draw(self, start: int, count: int) -> Batch:
-        """Encode `count` positions from place `start` of the order of all epochs."""
+    def draw(self, start: int, count: int, *, labels_alone: bool = False) -> Batch:
+        """Encode `count` positions from place `start` of the order of all epochs.
+
+        With `labels_alone` target, value and score are those of the labels whatever the mix, NaN where they have none.
+        """
         places = np.arange(start, start + count)
         position = self._order(places)
         symmetry = self._order.symmetries(places) if self.symmetries else np.zeros(count, np.int64)
         rows = Rows.as_played(self._game[position].astype(np.int64), self._ply[position].astype(np.int64), symmetry)
         batch = self._encoder.encode(rows, targets=True)
         batch.weight[:] *= self._factor[position]
-        self._apply_mix(batch, rows, position)
+        if labels_alone:
+            batch.value[:], batch.score[:] = self._root[position], self._scores[position]
+        else:
+            self._apply_mix(batch, rows, position)
         return batch
 
     def _apply_mix(self, batch: Batch, rows: Rows, position: Ints) -> None:

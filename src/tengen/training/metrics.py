@@ -205,15 +205,16 @@ def judge_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers, N
 def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> dict[str, Estimate]:
     """Compare with the labels of a teacher at the first positions of a sampler, one epoch at most.
 
-    Its targets are to be those of the labels alone, its further ones OF_GAMES. Figures: same_move, the same best move;
-    divergence of the policy from the teacher's (Kullback-Leibler, nats); teacher_value_mse, with values in -1..1;
-    teacher_score_error, the difference in points. Without positions where network and teacher both have one, its count
-    is 0. Of a network without pass the points alone are compared, as in training.
+    Its further targets are to be OF_GAMES; its mix is not used, since the record says nothing of a teacher. Figures:
+    same_move, the same best move; divergence of the policy from the teacher's (Kullback-Leibler, nats);
+    teacher_value_mse, with values in -1..1; teacher_score_error, the difference in points. Without positions where
+    network and teacher both have one, its count is 0. Of a network without pass the points alone are compared, as in
+    training.
     """
     wanted, network = min(positions, sampler.positions), evaluator.on(sampler.edge)
     found: dict[str, list[tuple[Numbers, Integers]]] = {}
     for start in range(0, wanted, sampler.batch_size):
-        batch = sampler.draw(start, min(sampler.batch_size, wanted - start))
+        batch = sampler.draw(start, min(sampler.batch_size, wanted - start), labels_alone=True)
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
         evaluation, target = network.infer(inputs), batch.target
         assert target is not None
