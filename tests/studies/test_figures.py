@@ -11,7 +11,7 @@ from made_matches import series, write_match
 from studies.small_study import put_network
 
 from tengen.errors import RecipeError
-from tengen.studies.figures import _FIND, find_figure, shown
+from tengen.studies.figures import _FIND, Curve, find_figure, shown
 from tengen.studies.runner import StudyFolder
 from tengen.studies.study import FIGURES, Figure, load_study
 from tengen.training.metrics import Estimate, PredictionResults
@@ -138,3 +138,49 @@ def test_every_figure_of_a_row_can_be_found() -> None:
 def test_a_speedup_is_a_ratio_and_no_share() -> None:
     twice = Figure(figure="speedup", of=["a"], minus=["b"], key="top1")
     assert shown(twice, Estimate(2.0, math.nan, math.nan, 9)) == "2"
+
+
+@pytest.mark.parametrize("key", ["top1", "cross_entropy"])
+@pytest.mark.parametrize(("speed", "length", "near"), [(1, 10, 0.02), (3, 10, 0.15), (3, 8, 0.3)])
+def test_a_speedup_is_that_of_the_learning_and_not_of_its_noise(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, speed: int, length: int, near: float
+) -> None:
+    """Curves of 40 validations with a noise of 0.3 points, two seeds each: the same learning has a speedup of 1."""
+    random, samples = np.random.default_rng(5), np.arange(1.0, 41)
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+
+    def curve(_folder: StudyFolder, step: str, _figure: str) -> Curve:
+        learnt = 0.45 - 0.15 * np.exp(-samples * (speed if step in wanted.of else 1) / length)
+        mean = learnt + random.normal(0, 0.003, len(samples))
+        return Curve(samples, samples, mean if key == "top1" else 1 - mean, *np.full((2, len(samples)), math.nan))
+
+    wanted = Figure(figure="speedup", of=["fast-1", "fast-2"], minus=["slow-1", "slow-2"], key=key)
+    monkeypatch.setattr("tengen.studies.figures.curve", curve)
+    estimates = [_FIND["speedup"](folder, wanted) for _ in range(300)]
+    found = np.array([each.mean for each in estimates if each is not None])
+    reached = found[~np.isnan(found)]
+    assert len(reached) > 0.9 * len(found)
+    assert np.median(reached) == pytest.approx(speed, abs=near)
+    assert reached.mean() == pytest.approx(speed, rel=0.1)
+    assert (reached > 1.2 * speed).mean() < 0.1
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 40])
+def test_a_speedup_of_few_validations_and_a_level_that_is_never_reached(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    samples = np.arange(1.0, count + 1)
+    low, high = (Curve(samples, samples, mean, mean, mean) for mean in (samples / 100, samples / 100 + 0.5))
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+    wanted = Figure(figure="speedup", of=["one"], minus=["other"])
+    curves: dict[str, Curve] = {}
+    monkeypatch.setattr("tengen.studies.figures.curve", lambda _folder, step, _figure: curves[step])
+    found = []
+    for ours, theirs in ((low, low), (low, high), (high, low)):
+        curves |= {"one": ours, "other": theirs}
+        estimate = _FIND["speedup"](folder, wanted)
+        assert estimate is not None
+        found.append(estimate.mean)
+    width = max(1, count // 8)
+    # The curve that begins above the level reaches it at its first running mean.
+    assert found == pytest.approx([1, math.nan, (count - (width - 1) / 2) / ((width + 1) / 2)], nan_ok=True)

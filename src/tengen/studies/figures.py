@@ -17,7 +17,7 @@ from tengen.evaluators.playout_file import is_playout, read_playout_card
 from tengen.match.summary import games_of, tally
 from tengen.ratings.pool import match_games
 from tengen.runs.events import read_events
-from tengen.statistics import wilson
+from tengen.statistics import Z95, wilson
 from tengen.studies.runner import StudyFolder
 from tengen.studies.study import Figure
 from tengen.training.metrics import Estimate, PredictionResults
@@ -39,6 +39,9 @@ SHARES = (
     *(f"move{later}_{name}" for later in range(2, 10) for name in ("top1", "top5")),
 )
 """Figures that are shares, shown in percent."""
+
+_WINDOW = 1 / 8
+"""The share of the validations of a run in a running mean."""
 
 
 @dataclass(frozen=True)
@@ -197,17 +200,45 @@ def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
 def _speedup(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     """How many times fewer samples the runs `of` need for the final `key` (top1 unless given) of the runs `minus`.
 
-    The mean curves of the seeds are compared. Infinite bounds do not occur: NaN where `of` never gets there.
+    The mean curves of the seeds are compared. It has no interval; NaN where `of` never gets there.
     """
     figure = wanted.key or "top1"
     ours, theirs = ([curve(folder, step, figure) for step in steps] for steps in (wanted.of, wanted.minus))
     if None in (*ours, *theirs):
         return None
     fast, slow = (mean_curve([each for each in curves if each]) for curves in (ours, theirs))
-    better = np.greater_equal if figure in SHARES else np.less_equal  # the others are losses
-    reached = np.flatnonzero(better(fast.mean, slow.mean[-1]))
-    ratio = float(slow.samples[-1] / fast.samples[reached[0]]) if len(reached) else math.nan
+    ratio = _fewer_samples(fast, slow, 1 if figure in SHARES else -1)  # the others are losses
     return Estimate(ratio, math.nan, math.nan, len(fast.samples))
+
+
+def _fewer_samples(fast: Curve, slow: Curve, sign: int) -> float:
+    """The samples of `slow` at its end over those from which `fast` is above its level; NaN where it never is.
+
+    The first of many noisy validations above a level comes too early. Therefore running means are compared, each at
+    the mean of its samples, and the level is passed where a rising curve through them would pass it. A level that is
+    missed by less than the noise counts as reached at the end.
+    """
+    window = min(max(1, int(_WINDOW * len(slow.mean))), len(fast.mean))
+    (samples, means), (ends, levels) = (
+        [np.convolve(column, np.full(window, 1 / window), "valid") for column in (each.samples, sign * each.mean)]
+        for each in (fast, slow)
+    )
+    end, level = float(ends[-1]), levels[-1]
+    # The number of means below the level by isotonic regression: there the sum of the distances from it is lowest.
+    below = int(np.argmin(np.cumsum([0.0, *(means - level)])))
+    if below == 0:
+        return end / float(samples[0])
+    if below == len(means):
+        noise = Z95 * math.hypot(_noise(fast), _noise(slow)) / math.sqrt(window)
+        return end / float(samples[-1]) if level - means[-1] < noise else math.nan
+    crossing = slice(below - 1, below + 1)
+    return end / float(np.interp(level, means[crossing], samples[crossing]))
+
+
+def _noise(curve: Curve) -> float:
+    """The standard deviation of a validation from its neighbors' trend, in the last half of a curve; 0 of few."""
+    steps = np.diff(curve.mean)[len(curve.mean) // 2 :]
+    return float(steps.std()) / math.sqrt(2) if len(steps) else 0.0
 
 
 def mean_curve(curves: Sequence[Curve]) -> Curve:
