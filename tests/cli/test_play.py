@@ -120,6 +120,18 @@ def test_a_program_is_a_player_of_a_match_with_or_without_its_prefix() -> None:
             _programs([word])
 
 
+def test_the_address_for_other_computers_stays_over_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens: list[str] = []
+    monkeypatch.setattr("tengen.web.guard.data_folder", lambda name: tmp_path / name)
+    monkeypatch.setattr("tengen.web.server.serve", lambda *_args, **more: tokens.append(more["token"]))
+    for _start in range(2):
+        assert main(["play", "--net", "none", "--host", "0.0.0.0"]) == 0
+        assert f"/?token={tokens[-1]}" in capsys.readouterr().out
+    assert tokens[0] == tokens[1] != ""
+
+
 def test_it_serves_a_user_without_a_home_folder(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_a_record_of_plain_bytes_is_in_no_wide_encoding(charset: str, more: str)
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-8-sig"])
-@pytest.mark.parametrize("declared", ["", "CA[UTF-16]", "CA[utf-16le]"])
+@pytest.mark.parametrize("declared", ["", "CA[UTF-16]", "CA[utf-16le]", "CA[GB2312]", "FF[4] CA [Shift_JIS]", "CA[]"])
 def test_a_game_of_a_file_with_a_byte_order_mark_declares_what_it_became(charset: str, declared: str) -> None:
     """Other programs take a game without a declaration for Latin-1, as the standard says."""
     text = f"(;GM[1]{declared}SZ[9]PB[張栩];B[aa];W[bb])\n( ;GM[1]SZ[9]PW[井山];B[aa])(;GM[1]SZ[9];B[aa])"
@@ -66,8 +67,23 @@ def test_a_game_of_a_file_with_a_byte_order_mark_declares_what_it_became(charset
     assert plain == b"(;GM[1]SZ[9];B[aa])"
     for tree, name, value in ((one, "PB", "張栩"), (two, "PW", "井山")):
         written = write_tree(read_tree(tree))
-        assert written.count(b"CA[") == 1 and sgf.Sgf_game.from_bytes(written).get_root().get(name) == value
+        root = sgf.Sgf_game.from_bytes(written).get_root()
+        assert (root.get("CA"), root.get(name)) == ("UTF-8", value) and written.count(b"CA[UTF-8]") == 1
+        assert b"Shift" not in written and b"GB" not in written
     assert write_tree(read_tree(text.encode(charset))) == write_tree(read_tree(one))
+
+
+def test_a_declaration_in_a_comment_is_text() -> None:
+    text = "(;GM[1]C[棋 CA[GBK]SZ[9]PB[張栩];B[aa]C[CA[Big5])"
+    (tree,) = split_trees(io.BytesIO(text.encode("utf-8-sig")))
+    assert tree == b"(;CA[UTF-8]" + text.encode()[2:]
+
+
+@pytest.mark.parametrize("declared", ["CA[GBK]", ""])
+def test_what_is_no_utf8_in_spite_of_its_mark_stays_as_it_is(declared: str) -> None:
+    data = f"(;GM[1]{declared}SZ[9]PB[古力]PW[李昌镐];B[aa])".encode("gbk")
+    assert list(split_trees(io.BytesIO(codecs.BOM_UTF8 + data))) == [data]
+    assert read_tree(codecs.BOM_UTF8 + data).info.white == "李昌镐"
 
 
 @pytest.mark.parametrize("charset", ["raw_unicode_escape", "unicode_escape", "Unicode-Escape"])

@@ -28,6 +28,20 @@ def test_a_finished_board_is_counted_as_by_the_rules(rules: str, komi: float) ->
     assert estimate.open == 0
 
 
+@pytest.mark.parametrize(("rules", "bonus"), [("chinese", 4), ("aga", 3), ("japanese", 0)])
+def test_the_points_of_white_for_a_handicap_count(rules: str, bonus: int) -> None:
+    game = Game(9, rules, 0.5)
+    game.place_handicap(4)
+    estimate = ScoreEstimate.of(game, counted(game, []))
+    assert estimate.score == game.score() == (81 if rules != "japanese" else 77) - 0.5 - bonus
+    assert estimate.lines()[-1].endswith(f"komi 0.5 + bonus {bonus} = {bonus + 0.5}" if bonus else "komi 0.5 = 0.5")
+
+
+def test_the_button_counts_for_who_took_it() -> None:
+    game = Game(9, "chinese,button=true", 7.0).play("E5").play("pass").play("pass")
+    assert ScoreEstimate.of(game, counted(game, [])).score == game.score() == 81 - 7 - 0.5
+
+
 def test_prisoners_are_captured_and_lost_stones() -> None:
     """Black captures A9's stone; a white stone at E5 is lost in Black's area."""
     game = Game(9, "japanese", 6.5)

@@ -11,7 +11,8 @@ import pytest
 import web_browser
 from starlette.types import Message, Receive, Scope, Send
 
-from tengen.web.guard import EVENTS, OPENED, REQUESTS, Guard, Limit, new_token
+from tengen.errors import NoHomeFolder
+from tengen.web.guard import EVENTS, OPENED, REQUESTS, Guard, Limit, access_token
 from tengen.web.server import address
 
 
@@ -188,9 +189,56 @@ def test_the_guard_remembers_a_bounded_number_of_clients() -> None:
     assert len(guard._uses) == 3000
 
 
-def test_a_server_for_this_computer_alone_needs_no_token() -> None:
-    assert new_token("127.0.0.1") == new_token("localhost") == new_token("::1") == ""
-    assert len(new_token("0.0.0.0")) >= 32 and new_token("0.0.0.0") != new_token("0.0.0.0")
+@pytest.fixture
+def token_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the token of the user is kept; its folder is missing."""
+    monkeypatch.setattr("tengen.web.guard.data_folder", lambda name: tmp_path / "data" / name)
+    return tmp_path / "data" / "browser-token"
+
+
+def test_a_browser_that_has_the_token_is_let_in_after_a_restart(token_file: Path) -> None:
+    """It comes back by the address that was printed, and by a bookmark, also after its own end."""
+    first, second = (Guard(page, access_token("0.0.0.0"), 8765) for _start in range(2))
+    token = token_file.read_text()
+    answer = ask(first, query=f"token={token}", host="192.168.1.7:8765")
+    cookie = dict(answer["headers"])[b"set-cookie"].decode()
+    assert len(token) >= 32 and "Max-Age=" in cookie
+    assert is_let_in(ask(second, host="192.168.1.7:8765", cookie=cookie.partition(";")[0]))
+    token_file.unlink()
+    third = Guard(page, access_token("0.0.0.0"), 8765)
+    assert not is_let_in(ask(third, host="192.168.1.7:8765", cookie=cookie.partition(";")[0]))
+
+
+@pytest.mark.posix
+def test_nobody_else_can_read_the_token(token_file: Path) -> None:
+    access_token("0.0.0.0")
+    assert token_file.stat().st_mode & 0o777 == 0o600
+    assert list(token_file.parent.iterdir()) == [token_file]
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\n", b"\xff" * 40, b"short", b"a b " * 10, b"\0" * 32])
+def test_a_damaged_token_is_replaced(token_file: Path, damaged: bytes) -> None:
+    token_file.parent.mkdir()
+    token_file.write_bytes(damaged)
+    token = access_token("0.0.0.0")
+    assert len(token) >= 32 and token_file.read_text() == token == access_token("0.0.0.0")
+
+
+def test_where_no_token_can_be_kept_each_start_has_its_own(token_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token_file.mkdir(parents=True)  # a folder in its place
+    tokens = [access_token("0.0.0.0") for _start in range(2)]
+
+    def no_home(name: str) -> Path:
+        raise NoHomeFolder("this user has no home folder")
+
+    monkeypatch.setattr("tengen.web.guard.data_folder", no_home)
+    tokens += [access_token("0.0.0.0") for _start in range(2)]
+    assert len(set(tokens)) == 4 and all(len(token) >= 32 for token in tokens)
+
+
+def test_a_server_for_this_computer_alone_needs_no_token(token_file: Path) -> None:
+    assert access_token("127.0.0.1") == access_token("localhost") == access_token("::1") == ""
+    assert not token_file.exists()
     assert address("127.0.0.1", 8765) == "http://127.0.0.1:8765"
     assert address("0.0.0.0", 8765, "x").endswith(":8765/?token=x") and "0.0.0.0" not in address("0.0.0.0", 8765, "x")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from contextvars import copy_context
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ def measured(size: int) -> str:
     return levels_on(size)[0].network
 
 
-def finished(result: str, opponents: Opponents, human: int = 0, size: int = 9) -> GameSession:
-    settings = GameSettings(size=size, players=facing(opponents.automatic(size), human))
+def finished(result: str, opponents: Opponents, human: int = 0, size: int = 9, **more: Any) -> GameSession:
+    settings = GameSettings(size=size, players=facing(opponents.automatic(size), human), **more)
     session = GameSession(settings)
     session.settle(result)
     return session
@@ -89,6 +90,25 @@ def test_a_game_counts_once_and_others_do_not() -> None:
     for other in (chosen, watched, unfinished, finished("0", opponents)):
         assert opponents.count(other) == ""
     assert opponents.automatic(9).key == before
+
+
+@pytest.mark.parametrize(
+    ("size", "uneven", "even"),
+    [
+        (9, {"handicap": 9, "komi": 0.5}, {}),
+        (9, {"komi": -20.0}, {"rules": "korean", "komi": 6.5}),
+        (9, {"rules": "japanese", "komi": 7.5}, {"rules": "japanese", "komi": 6.5}),
+        (7, {"komi": 7.5}, {"komi": 9.0}),
+    ],
+)
+def test_only_even_games_count(size: int, uneven: dict[str, Any], even: dict[str, Any]) -> None:
+    """A win with nine stones is none of that level."""
+    opponents = Opponents(measured)
+    before = opponents.automatic(size).key
+    assert not opponents.count(finished("B+R", opponents, size=size, **uneven))
+    assert opponents.automatic(size).key == before
+    assert opponents.count(finished("B+R", opponents, size=size, **even))
+    assert opponents.automatic(size).key != before
 
 
 def test_a_result_that_is_taken_back_does_not_count() -> None:

@@ -475,10 +475,11 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     tab.until(lambda: "Bea" in tab.text() and "Game 2 of 2" in tab.text() and len(tab.stones()) == 3)
 
 
-def test_a_long_record_is_opened_as_it_is_pasted_into_the_field(tab: Tab) -> None:
-    """A message to the server may have a megabyte, a record two."""
+def test_a_long_record_is_opened_as_it_is_pasted_into_the_field(tab: Tab, site: tuple[str, Path]) -> None:
+    """A message to the server may have a megabyte, a record two. It is in UTF-8 whatever it declares."""
     paste = """
-    const data = new DataTransfer(), text = `(;SZ[9]PB[Long]C[${"x".repeat(1_200_000)}];B[ee])`;
+    const data = new DataTransfer();
+    const text = `(;CA[GB2312]SZ[9]PB[Long]PW[柯洁]C[${"x".repeat(1_200_000)}];B[ee])`;
     data.setData("text/plain", text);
     document.querySelector("[data-testid=paste]").dispatchEvent(
       new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
@@ -487,6 +488,9 @@ def test_a_long_record_is_opened_as_it_is_pasted_into_the_field(tab: Tab) -> Non
     tab.find("paste")
     tab.script(paste)
     tab.until(lambda: "Long" in tab.text() and "move 0 / 1" in tab.text())
+    kept = site[1].parent / "data" / "tengen" / "games"
+    (data,) = tab.until(lambda: [path.read_bytes() for path in kept.glob("*Long*.sgf") if path.stat().st_size])
+    assert b"CA[UTF-8]" in data and b"GB2312" not in data and "PW[柯洁]".encode() in data
 
 
 def test_the_graph_names_a_move_of_the_line_under_the_pointer(tab: Tab) -> None:

@@ -55,7 +55,7 @@ def command(
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
     from tengen.cli.board_sizes import boards_warning
     from tengen.web.engine import Engines
-    from tengen.web.guard import new_token
+    from tengen.web.guard import access_token
     from tengen.web.library import GameLibrary, games_folder
     from tengen.web.server import address, free_port, serve
     from tengen.web.settings import first_game
@@ -69,7 +69,7 @@ def command(
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
         print(f"port {DEFAULT_PORT} is in use, using {chosen}")
-    token = new_token(host)
+    token = access_token(host)
     print(f"Tengen runs at {address(host, chosen, token)} (Ctrl-C stops it)", flush=True)
     if token:
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)

@@ -92,7 +92,11 @@ _PLAIN_MOVE = re.compile(rb";[BW]\[[a-s]{2}\]")
 _PLAIN_TAIL = re.compile(rb"(?:;[BW]\[[a-s]{2}\]\s*+)++\)\s*+")
 _HALF_BRACKET = re.compile(rb"[\x81-\xfe][\[\\\]]")
 _ROOT = re.compile(rb"\(\s*+;")
-_WIDE_CHARSET = re.compile(rb"CA\[utf-?16[\w-]*+\]", re.ASCII | re.IGNORECASE)
+_VALUE = rb"\s*+\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
+# The root up to its declaration, the first group, and the declaration; not what looks like one in a comment.
+_ROOT_CHARSET = re.compile(
+    rb"(\(\s*+;(?:\s*+[A-Z]++(?:" + _VALUE + rb")++)*?\s*+)CA(?:" + _VALUE + rb")++", re.DOTALL | re.IGNORECASE
+)
 _CHARSET = re.compile(rb"CA\[([\w-]++)\]", re.ASCII)
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
@@ -122,7 +126,8 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
 
     Text between trees is skipped. A tree that is never closed ends where the next game begins, so that a damaged game
     does not affect others; `read_line` reads it in part or rejects it. Text is returned unchanged, except that UTF-16
-    with a byte order mark becomes UTF-8, and that games of a file with a mark declare UTF-8 where they are not ASCII.
+    with a byte order mark becomes UTF-8, and that games of a file with a mark declare UTF-8 where they are not ASCII,
+    whatever they declared before.
     """
     stream = _Utf8Stream(stream)
     buffer, at, more, following, skips = b"", 0, True, 0, False
@@ -170,10 +175,13 @@ class _Utf8Stream:
 
 
 def _declaring_utf8(tree: bytes) -> bytes:
-    """A game with CA[UTF-8], in place of the UTF-16 that it was; another declaration stays."""
-    tree = _WIDE_CHARSET.sub(b"CA[UTF-8]", tree, count=1)
+    """A game with CA[UTF-8], in place of what it declared; unchanged where it is no UTF-8 in spite of the mark."""
+    if _charset_of(tree) != "utf-8":
+        return tree
+    if (declared := _ROOT_CHARSET.match(tree)) is not None:
+        return declared[1] + b"CA[UTF-8]" + tree[declared.end() :]
     root = _ROOT.match(tree)
-    return tree if root is None or _CHARSET.search(tree) else b"(;CA[UTF-8]" + tree[root.end() :]
+    return tree if root is None else b"(;CA[UTF-8]" + tree[root.end() :]
 
 
 def first_tree(data: bytes) -> bytes:

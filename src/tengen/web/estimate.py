@@ -18,10 +18,12 @@ CERTAIN = 0.4
 @dataclass(frozen=True)
 class ScoreEstimate:
     """Points by color, Black's first: `stones` (under area scoring), `territory`, `prisoners` (under territory
-    scoring: captured stones and those that are lost on the board). `open` are points that count for nobody yet.
+    scoring: captured stones and those that are lost on the board). `bonus` has the points that the rules give White
+    beside the komi: for a handicap, and half of one for the button. `open` are points that count for nobody yet.
     """
 
     komi: float
+    bonus: float
     scoring: str
     stones: tuple[int, int]
     territory: tuple[int, int]
@@ -30,7 +32,7 @@ class ScoreEstimate:
 
     @classmethod
     def of(cls, game: Game, count: Count) -> ScoreEstimate:
-        """From the ownership of a count; handicap compensation is not part of it."""
+        """From the ownership of a count."""
         board, ownership = game.board.ravel(), count.ownership.ravel()
         owner = np.where(ownership >= CERTAIN, 0, np.where(ownership <= -CERTAIN, 1, EMPTY))
         # A stone lives unless the other side surely owns its point.
@@ -40,6 +42,7 @@ class ScoreEstimate:
         is_area = game.rules.scoring == "area"
         return cls(
             komi=game.komi,
+            bonus=game._native.white_bonus,
             scoring=game.rules.scoring,
             stones=(stones[0], stones[1]) if is_area else (0, 0),
             territory=(empty[0], empty[1]),
@@ -49,9 +52,9 @@ class ScoreEstimate:
 
     @property
     def totals(self) -> tuple[float, float]:
-        """All points of each color, White's with komi."""
+        """All points of each color, White's with komi and bonus."""
         black, white = (self.stones[c] + self.territory[c] + self.prisoners[c] for c in (0, 1))
-        return float(black), white + self.komi
+        return float(black), white + self.komi + self.bonus
 
     @property
     def score(self) -> float:
@@ -71,6 +74,8 @@ class ScoreEstimate:
                 parts.append(_("prisoners {n}", n=self.prisoners[color]))
             if color == 1:
                 parts.append(_("komi {komi:g}", komi=self.komi))
+                if self.bonus:
+                    parts.append(_("bonus {points:g}", points=self.bonus))
             total = f"{self.totals[color]:g}"
             shown.append(_("{color}: {sum} = {total}", color=_(NAMES[color]), sum=" + ".join(parts), total=total))
         if self.open:

@@ -6,11 +6,13 @@ import asyncio
 import hmac
 import ipaddress
 import math
+import re
 import secrets
 import socket
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -19,7 +21,13 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tengen.disk import data_folder, write_whole
+
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+TOKEN_FILE = "browser-token"
+"""In the user's data folder."""
+_TOKEN = re.compile(r"[\w-]{32,256}", re.ASCII)
+_COOKIE_SECONDS = 365 * 86_400  # a bookmark has no token, and the browser may end in between
 _MAX_CLIENTS = 1000  # whose use is remembered
 
 
@@ -126,7 +134,7 @@ class Guard:
         """Give the browser the token as a cookie, and take it out of the address."""
         left = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
         answer = RedirectResponse(scope["path"] + (f"?{urlencode(left)}" if left else ""), 303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="lax")
+        answer.set_cookie(self._cookie, self._token, max_age=_COOKIE_SECONDS, httponly=True, samesite="lax")
         await answer(scope, receive, send)
 
     def _wait(self, client: str, limit: Limit, take: bool = False) -> float:
@@ -162,9 +170,24 @@ class Guard:
             await PlainTextResponse(f"refused: {reason}\n", status, headers)(scope, receive, send)
 
 
-def new_token(host: str) -> str:
-    """A secret for a server that listens on `host`; empty where only this computer reaches it."""
-    return "" if host in LOOPBACK else secrets.token_urlsafe(24)
+def access_token(host: str) -> str:
+    """The secret of a server that listens on `host`; empty where only this computer reaches it.
+
+    It is kept in the user's data folder, so that the address stays; without such a folder each server has its own.
+    """
+    if host in LOOPBACK:
+        return ""
+    token = secrets.token_urlsafe(24)
+    with suppress(OSError):
+        path = data_folder(TOKEN_FILE)
+        kept = path.read_text(encoding="ascii", errors="replace").strip() if path.exists() else ""
+        if _TOKEN.fullmatch(kept):
+            return kept
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_whole(path, shared=True) as temporary:
+            temporary.touch(mode=0o600)
+            temporary.write_text(token, encoding="ascii")
+    return token
 
 
 def own_address() -> str:

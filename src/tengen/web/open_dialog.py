@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -23,7 +24,8 @@ MAX_FIELD = 100_000  # characters that are sent as the text of a field
 MAX_GAMES_LISTED = 500
 READING_SECONDS = 0.7
 """A second tap that comes sooner belongs to a double tap, of somebody who has not read the question yet."""
-# Files that are dropped on the page, and records that are pasted, go the way of a chosen file.
+# Files that are dropped on the page, and records that are pasted, go the way of a chosen file. A byte order mark says
+# that pasted text is UTF-8 by now, whatever it declares.
 TAKE_FILES = """
 <script>
 (() => {
@@ -40,7 +42,7 @@ TAKE_FILES = """
     const fits = text.length <= %d; // else the server refuses the message with the text of a field
     if ((field && (fits || !field.closest(".tg-paste"))) || !/\\(\\s*;/.test(text)) return;
     event.preventDefault();
-    send([new File([text], "pasted.sgf")]);
+    send([new File(["\\ufeff" + text], "pasted.sgf")]);
   });
 })();
 </script>
@@ -137,7 +139,7 @@ class OpenDialog:
 
     async def _pasted(self) -> None:
         self._dialog.close()
-        await self._on_record(str(self._text.value or "").encode())
+        await self._on_record(codecs.BOM_UTF8 + str(self._text.value or "").encode())
 
     async def _received(self, event: events.UploadEventArguments) -> None:
         if event.file.size() > MAX_SGF_BYTES:  # a page may ignore its own limit

@@ -115,7 +115,8 @@ class Opponents:
     def count(self, session: GameSession) -> str:
         """Move the automatic level by a game that has ended here, once; says what comes next, or nothing.
 
-        A result that is taken back does not count: the level returns, unless another game has moved it since.
+        Games with a handicap or another komi than the usual one do not count, as the levels were measured without. Nor
+        does a result that is taken back: the level returns, unless another game has moved it since.
         """
         settings, result = session.settings, session.result
         decided = session.ended_here and result[:2] in ("B+", "W+") and settings.mode is Mode.PLAY
@@ -127,7 +128,7 @@ class Opponents:
             if state != after:
                 return ""
             self.kept[str(size)] = before.as_dict()
-        elif decided and counted is None and settings.opponent.is_automatic:
+        elif decided and counted is None and settings.opponent.is_automatic and settings.is_even:
             won = result[0] == "BW"[settings.human]
             self._counted[session] = state, state.after(won, len(levels_on(size)))
             self.kept[str(size)] = self._counted[session][1].as_dict()

@@ -13,7 +13,7 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import _
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names
-from tengen.web.players import PlayerChoice, facing
+from tengen.web.players import AUTO, PlayerChoice, facing
 from tengen.web.settings import GameSettings
 
 
@@ -46,12 +46,17 @@ class PlayOnDialog:
     def open(self, color: int, settings: GameSettings) -> None:
         """Show the dialog with the person as `color`, and the opponent of the settings."""
         opponent, size = settings.opponent, settings.size
+        if opponent.is_automatic:  # the same level by its number: a game that begins here says little of it
+            opponent = replace(opponent, key=opponent.key.replace(AUTO, "level"))
         choices = self._opponents.choices(size, automatic=False)
         if not opponent.is_person and opponent.key not in choices:
             choices = {opponent.key: opponent, **choices}
+        side, networks = Side.of(opponent) if opponent.key in choices else Side(), network_names(self._engines, size)
+        if side.network not in networks:
+            side.network = ""
         for field in self._players:
-            field.side.copy(replace(Side.of(opponent), key=opponent.key) if opponent.key in choices else Side())
-            field.show(choices, network_names(self._engines, size))
+            field.show(choices, networks)  # first: a select sets a value that it does not offer to None
+            field.side.copy(side)
         self._color.set_value(color)
         self._dialog.open()
 

@@ -90,6 +90,11 @@ class GameSettings:
         return self.players[1 - self.human]
 
     @property
+    def is_even(self) -> bool:
+        """Whether neither player has an advantage: no handicap, and the usual komi of the rules."""
+        return not self.handicap and self.komi == usual_komi(self.rules, 0, self.size)
+
+    @property
     def names(self) -> tuple[str, str]:
         """The names of the players, Black's first."""
         if self.mode is Mode.ANALYZE:
@@ -104,12 +109,13 @@ class GameSettings:
 
 
 def usual_komi(rules: str, handicap: int, size: int) -> float:
-    """The usual komi under these rules. On 7x7 it is 9, the result of perfect play."""
+    """The usual komi under these rules. On 7x7 it is the result of perfect play: 9 by area, 8 by territory."""
     if handicap:
         return 0.5
+    parsed = Rules.parse(rules)
     if size == 7:
-        return 9.0
-    return Rules.parse(rules).usual_komi
+        return 8.0 if parsed.scoring == "territory" else 9.0
+    return parsed.usual_komi
 
 
 def first_game(size: int, visits: int | None) -> GameSettings:

@@ -145,8 +145,9 @@ class TeachingPanel:
         count = await self._ask(self._thread.count(session.game, network))
         found = await self._ask(self._thread.raw(session.game, network)) if count is not None else None
         if count is not None and session.node.position_key == position:
-            score = None if found is None or found.score is None else float(found.score[0])
-            lead = score if score is None or session.game.to_play == BLACK else -score
+            # The score of self-play is not the lead: there the leader gives points away, or wins more.
+            points = None if found is None else found.score if found.lead is None else found.lead
+            lead = None if points is None else float(points[0]) * (1 if session.game.to_play == BLACK else -1)
             self._lines.set_text("\n".join(ScoreEstimate.of(session.game, count).lines(lead)))
             self._estimated = position
         self._on_change()
