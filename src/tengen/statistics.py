@@ -91,9 +91,10 @@ def noise(draws: float, variance: float) -> float:
     """Variance of results with so many draws, as a share in 0..1 of their `variance` without draws.
 
     A result of expectation s has variance s (1 - s) when it is 0 or 1, and less by a quarter of the probability of a
-    draw when it may be a half. Two decided games are added, so that a match of draws alone has an interval.
+    draw when it may be a half. Two decided games are added, so that a match of draws alone has an interval. A variance
+    that other games tell may be too small for the draws: it then counts as that of draws alone.
     """
-    return 1 - draws / 4 / (variance + _DECIDED)
+    return 1 - min(draws / 4, variance) / (variance + _DECIDED)
 
 
 def elo(score: float) -> float:

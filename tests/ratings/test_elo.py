@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 from tengen.errors import RecipeError
-from tengen.ratings.elo import Rating, Score, fit
+from tengen.ratings.elo import Rating, Ratings, Score, fit
 from tengen.statistics import elo
 
 FLAT = 1e6  # a prior that is none
@@ -78,12 +79,29 @@ def test_the_intervals_of_a_pool_are_those_of_a_slow_twin() -> None:
 
     assert ratings.first_move is not None
     found = [*(ratings[name].elo for name in names[1:]), ratings.first_move.elo]
-    variance = sum(score.games * chance(score, found) * (1 - chance(score, found)) for score in scores)
-    noise = 1 - sum(score.draws for score in scores) / 4 / (variance + 1 / 2)
+
+    def variance_and_draws(games: list[Score]) -> tuple[float, float]:
+        """The variance of the results without draws, and what the draws take of it."""
+        variance = sum(score.games * chance(score, found) * (1 - chance(score, found)) for score in games)
+        return variance, sum(score.draws for score in games) / 4
+
+    variance, drawn = variance_and_draws(scores)
+    information, spread = np.zeros((5, 5)), np.zeros((5, 5))
+    for one, other in combinations(names, 2):
+        both = [score for score in scores if {score.black, score.white} == {one, other}]
+        of_pair, drawn_of_pair = variance_and_draws(both)
+        noise = 1 - (drawn_of_pair + drawn / (variance + 1 / 2)) / (of_pair + 1 + 1 / 2)
+        for score in both:
+            row = np.array([(score.black == name) - (score.white == name) for name in names[1:]] + [1.0])
+            part = variance_and_draws([score])[0] * np.outer(row, row)
+            information, spread = information + part, spread + noise * part
+    covariance = np.linalg.inv(information)
+    robust = covariance @ spread @ covariance  # the sandwich estimator
     least = lowest(None, 0.0)
     for i, rating in enumerate([*(ratings[name] for name in names[1:]), ratings.first_move]):
         for end in (rating.low, rating.high):
-            assert (lowest(i, end) - least) / noise == pytest.approx(1.96**2, abs=0.02)
+            scale = robust[i, i] / covariance[i, i]
+            assert (lowest(i, end) - least) / scale == pytest.approx(1.96**2, abs=0.02)
 
 
 def test_the_anchor_only_shifts() -> None:
@@ -150,6 +168,84 @@ def test_a_rating_without_a_chain_of_points_is_a_guess() -> None:
     assert (joined["b"].open_low, joined["b"].open_high) == (False, False)
 
 
+WON_BY_BLACK = [Score("a", "b", 20), Score("b", "a", 20)]
+
+
+def opens(ratings: Ratings) -> dict[str, tuple[bool, bool]]:
+    """The open ends of all players but the anchor, and of the first move."""
+    found = [rating for rating in ratings.players if rating.player != ratings.anchor]
+    found += [ratings.first_move] if ratings.first_move else []
+    return {rating.player: (rating.open_low, rating.open_high) for rating in found}
+
+
+def test_no_game_bounds_the_worth_of_the_first_move_where_one_color_wins() -> None:
+    """The first move may be worth any number of Elo, and outweigh any difference between the players."""
+    ratings = fit(WON_BY_BLACK, "a", first_move=True)
+    assert opens(ratings) == {"b": (True, True), "first move": (False, True)}
+    (warning,) = ratings.warnings
+    assert warning.startswith("Black won every game: no game bounds the worth of the first move from above, nor")
+    assert warning.endswith(": b")
+    assert str(ratings.first_move).endswith(" to ?]") and str(ratings["b"]) == "+0 [? to ?]"
+    assert opens(fit(WON_BY_BLACK, "a")) == {"b": (False, False)}
+    by_white = fit([Score("a", "b", 0, 0, 20), Score("b", "a", 0, 0, 20)], "a", first_move=True)
+    assert opens(by_white) == {"b": (True, True), "first move": (True, False)}
+    assert by_white.warnings[0].startswith(
+        "White won every game: no game bounds the worth of the first move from below"
+    )
+
+
+def test_games_with_a_weak_player_do_not_bound_the_worth_of_the_first_move() -> None:
+    weak = [Score(black, "weak", 5) for black in "ab"] + [Score("weak", white, 0, 0, 5) for white in "ab"]
+    ratings = fit([*WON_BY_BLACK, *weak], "a", first_move=True)
+    assert opens(ratings) == {"b": (True, True), "weak": (True, False), "first move": (False, True)}
+    assert ratings.warnings[1].startswith("no game bounds the worth of the first move from above, nor")
+    # One win as White may be due to strength; one of each player is not.
+    once = [*WON_BY_BLACK, Score("a", "b", 0, 0, 1)]
+    assert opens(fit(once, "a", first_move=True)) == {"b": (False, True), "first move": (False, True)}
+    bounded = fit([*once, Score("b", "a", 0, 0, 1)], "a", first_move=True)
+    assert opens(bounded) == {"b": (False, False), "first move": (False, False)} and not bounded.warnings
+
+
+def test_who_always_had_the_same_color_is_rated_by_the_prior_of_the_first_move() -> None:
+    ratings = fit([Score("a", "b", 50, 0, 50)], "a", first_move=True)
+    assert opens(ratings) == {"b": (False, False), "first move": (True, True)}
+    assert ratings.warnings == (
+        "the games do not separate the worth of the first move from strength: its interval is a guess",
+    )
+
+
+def can_go(limits: list[list[float]], i: int, *, first_move: bool) -> tuple[bool, bool]:
+    """Whether entry i of five can go down and up within limits; the anchor stays, the first move's worth if it must."""
+    box = [(0, 0), *[(-1, 1)] * 3, (-1, 1) if first_move else (0, 0)]
+    down, up = (
+        linprog([-side * float(j == i) for j in range(5)], limits, [0.0] * len(limits), bounds=box).fun < -1e-6
+        for side in (-1, 1)
+    )
+    return bool(down), bool(up)
+
+
+def test_open_ends_are_those_of_a_linear_program() -> None:
+    """An end is open when all games allow a direction with it: 40 pools of four players and few games."""
+    rng = np.random.default_rng(4)
+    names, seen = list("abcd"), set()
+    for _ in range(40):
+        more = [rng.choice(4, 2, replace=False).tolist() for _ in range(rng.integers(1, 12))]
+        pairs: list[list[int]] = [[0, 1], [1, 2], [2, 3], *more]
+        scores = [Score(names[i], names[j], *map(int, rng.multinomial(1, [0.65, 0.05, 0.3]))) for i, j in pairs]
+        limits: list[list[float]] = []
+        for score in scores:
+            row = [float((score.black == name) - (score.white == name)) for name in names] + [1.0]
+            limits += [[-x for x in row]] if score.wins or score.draws else []
+            limits += [row] if score.losses or score.draws else []
+        found = opens(fit(scores, "a", first_move=True, intervals=[]))
+        first = can_go(limits, 4, first_move=True)
+        assert found.pop("first move") == first
+        told = first[0] != first[1]
+        assert found == {name: can_go(limits, i, first_move=told) for i, name in enumerate("bcd", 1)}
+        seen.add(first)
+    assert len(seen) == 4
+
+
 def test_players_without_a_chain_of_games_to_the_anchor_are_left_out() -> None:
     ratings = fit([Score("a", "b", 3, 0, 4), Score("x", "y", 3, 0, 4)], "a")
     assert "x" not in ratings and "b" in ratings
@@ -189,6 +285,57 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(drawn: float) -> N
             inside[name] += ratings[name].low <= truth[name] <= ratings[name].high
     assert 0.93 <= sum(inside.values()) / (4 * pools) <= 0.975, inside
     assert min(inside.values()) / pools >= 0.90, inside
+
+
+def test_players_with_and_without_draws_are_rated_side_by_side() -> None:
+    """One noise for all games made C's interval 0.57 times and B's 1.8 times as wide."""
+    decided = [Score("c", "a", 25, 0, 25), Score("a", "c", 25, 0, 25)]
+    drawish = [Score("b", "a", 8, 135, 7), Score("a", "b", 7, 135, 8)]
+    both = fit([*decided, *drawish], "a")
+    for name, games in (("b", drawish), ("c", decided)):
+        alone = fit(games, "a")[name]
+        assert both[name].low == pytest.approx(alone.low, rel=0.05)
+        assert both[name].high == pytest.approx(alone.high, rel=0.05)
+        assert both[name].elo == pytest.approx(alone.elo, abs=0.1)
+
+
+@pytest.mark.parametrize("games", [150, 15])
+def test_intervals_cover_the_truth_with_unequal_shares_of_draws(games: int) -> None:
+    """Beside 300 or 30 games of which nine in ten are draws, C has a third as many without a draw, and D both kinds."""
+    rng = np.random.default_rng(12)
+    truth = {"a": 0.0, "b": 0.0, "c": 30.0, "d": -60.0}
+    drawn = [
+        ("a", "b", 1.8, games),
+        ("a", "c", 0.0, games // 3),
+        ("a", "d", 0.0, games // 3),
+        ("b", "d", 1.0, games // 3),
+    ]
+    inside = {name: 0 for name in "bcd"}
+    pools = 300
+    for _ in range(pools):
+        scores = []
+        for one, other, share, number in drawn:
+            for black, white in ((one, other), (other, one)):
+                chance = 1 / (1 + 10 ** (-(truth[black] - truth[white]) / 400))
+                scores.append(Score(black, white, *simulated(chance, share, number, rng)))
+        ratings = fit(scores, "a")
+        for name in inside:
+            inside[name] += ratings[name].low <= truth[name] <= ratings[name].high
+    assert 0.93 <= sum(inside.values()) / (3 * pools) <= 0.975, inside
+    assert min(inside.values()) / pools >= 0.90 and max(inside.values()) / pools <= 0.99, inside
+
+
+def test_draws_of_players_whom_other_games_rate_far_apart_leave_an_interval() -> None:
+    """They take more from the variance of the results than there is by the ratings."""
+    ratings = fit([Score("a", "b", 100, 0, 0), Score("b", "c", 0, 10, 0), Score("c", "a", 0, 10, 0)], "b")
+    for name in "ac":
+        assert ratings[name].low + 50 < ratings[name].elo < ratings[name].high - 50
+
+
+def test_draws_do_not_narrow_what_the_prior_alone_tells() -> None:
+    """Of who always had the same color only the deviation of the first move's worth bounds the rating."""
+    alone = fit([Score("a", "b", 100, 800, 100)], "a", first_move=True)
+    assert alone["b"].high == pytest.approx(1.96 * 300, rel=0.05)
 
 
 def simulated(chance: float, drawn: float, games: int, rng: np.random.Generator) -> tuple[float, float, float]:

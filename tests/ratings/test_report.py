@@ -226,6 +226,16 @@ def test_a_match_of_two_shows_the_stronger_player(tmp_path: Path) -> None:
     assert "score 75.0% new: " in text and "Elo of the score +191" in text and "is stronger 99.9%" in text
 
 
+def test_a_match_that_black_always_won_shows_no_end_for_the_first_move(tmp_path: Path) -> None:
+    outcomes = [
+        game(i, *(("new", "old") if i % 2 == 0 else ("old", "new")), "new" if i % 2 == 0 else "old") for i in range(40)
+    ]
+    path = write_report(write_match(tmp_path / "m", outcomes, kind="head-to-head"))
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert re.search(r"first move > \+\d+ Elo \+\d+ to \?", text) and "Black won every game: no game bounds" in text
+
+
 def test_a_sequential_test_is_shown_with_its_end(tmp_path: Path) -> None:
     test = {"elo0": 0, "elo1": 100, "alpha": 0.05, "beta": 0.05}
     outcomes = series("new", "old", 60, 0)

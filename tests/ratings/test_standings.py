@@ -68,7 +68,7 @@ def test_two_players_have_the_elo_of_their_score() -> None:
 
 
 def test_mixed_terms_and_unrated_players_are_warnings(tmp_path: Path) -> None:
-    write_match(tmp_path / "1", series("a", "b", 3, 1))
+    write_match(tmp_path / "1", series("a", "b", 2, 2))
     write_match(tmp_path / "2", series("a", "b", 1, 1, start=4), komi=6.5, rules="japanese")
     write_match(tmp_path / "3", series("x", "y", 1, 2))
     found = standings(Pool.of(matches_in(tmp_path)), 5, "a")
@@ -98,6 +98,19 @@ def test_an_end_that_no_game_bounds_is_null_in_json_and_a_question_in_words() ->
     assert elo_text(found.ratings["a"]) == ("0", "anchor")
     assert elo_text(Rating("x", 1234.4, -0.4, 2000, 9, 8)) == ("+1,234", "+0 to +2,000")
     assert elo_text(None) == ("?", "not rated")
+
+
+def test_where_one_color_won_every_game_the_ends_that_it_leaves_open_are_null_and_questions() -> None:
+    found = standings(pool(Score("a", "b", 20), Score("b", "a", 20)), 9, "a")
+    figures = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert figures["first_move"]["low"] > 0 and figures["first_move"]["high"] is None
+    assert (figures["players"][1]["low"], figures["players"][1]["high"]) == (None, None)
+    assert [warning.split(":")[0] for warning in found.warnings] == ["Black won every game"]
+    first_move = found.ratings.first_move
+    assert first_move is not None and elo_text(first_move) == (
+        f"> {round(first_move.low):+,}",
+        f"{round(first_move.low):+,} to ?",
+    )
 
 
 def test_sizes_without_games_are_named() -> None:

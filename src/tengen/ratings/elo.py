@@ -3,9 +3,10 @@
 Bradley and Terry's model: Black beats White with chance 1 / (1 + 10^(-d / 400)), where d is the difference of their
 ratings, plus what the first move is worth where that is asked for. A draw counts as half a win and half a loss
 (Glickman, 1999), which leaves the expected score what the formula says, and makes results less noisy than wins and
-losses alone are: the likelihood is a quasi-likelihood (Wedderburn, 1974), its scale the variance that the draws leave.
-A weak normal prior around the mean of the pool keeps the ratings of players that never lost or never won finite. The
-intervals are those of the profile likelihood, so that they are one-sided where the games are.
+losses alone are: the likelihood is a quasi-likelihood (Wedderburn, 1974), its scale the variance that the draws leave
+in the games that a rating rests on (Kent, 1982). A weak normal prior around the mean of the pool keeps the ratings of
+players that never lost or never won finite. The intervals are those of the profile likelihood, so that they are
+one-sided where the games are.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from tengen.errors import RecipeError
 from tengen.statistics import Z95, noise
 
 Floats = NDArray[np.float64]
+Numbers = NDArray[np.intp]
 ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the odds
+_POOLED = 1.0  # variance, that of four games between equals, that a pairing takes over with the pool's share of draws
 _FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond counts as infinite
 _EXACT = 1e-3  # of a bound, in units of log odds
 _LEVEL = 1e-9  # of the log likelihood: a smaller gain ends the search
@@ -64,7 +67,7 @@ class Rating:
 
     def __str__(self) -> str:
         elo, low, high = (f"{end:+z.0f}" for end in (self.elo, self.low, self.high))
-        return f"{elo} [{low} to {high}]"
+        return f"{elo} [{'?' if self.open_low else low} to {'?' if self.open_high else high}]"
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,14 @@ def fit(
     inside = [score for score in games if score.black not in beyond]
     likelihood = _Likelihood(here, inside, deviation / ELO, first_move_deviation / ELO if first_move else None)
     points, ends = _points(inside), _open_ends(here, inside, anchor)
+    warnings = [f"{'; '.join(sorted(beyond))}: no chain of games leads to {anchor}, not rated"] if beyond else []
+    warnings += _open_warnings(ends, anchor)
+    first_move_ends = (False, False)
+    if first_move:
+        first_move_ends, widened = _open_with_first_move(here, inside, ends)
+        along = [name for name in here if widened[name] != ends[name]]
+        warnings += _first_move_warnings(first_move_ends, along, inside)
+        ends = widened
 
     def elos(i: int, interval: bool) -> tuple[float, float, float]:
         low, high = (-math.inf, math.inf)
@@ -133,9 +144,9 @@ def fit(
         Rating(name, *elos(i, intervals is None or name in intervals), *points[name], *ends[name])
         for i, name in enumerate(here)
     ]
-    advantage = Rating("first move", *elos(len(here), intervals is None), 0.0, 0.0) if first_move else None
-    warnings = [f"{'; '.join(sorted(beyond))}: no chain of games leads to {anchor}, not rated"] if beyond else []
-    warnings += _open_warnings(ends, anchor)
+    advantage = None
+    if first_move:
+        advantage = Rating("first move", *elos(len(here), intervals is None), 0.0, 0.0, *first_move_ends)
     ranked = tuple(sorted(made, key=lambda rating: (-rating.elo, rating.player)))
     return Ratings(anchor, ranked, advantage, tuple(warnings))
 
@@ -160,7 +171,10 @@ class _Likelihood:
         self._products = np.outer(self._signs, self._signs).ravel()
         self._won = np.array([score.wins + score.draws / 2 for score in scores])
         self._games = np.array([score.games for score in scores])
-        self._draws = float(sum(score.draws for score in scores))
+        self._draws = np.array([score.draws for score in scores])
+        pairings: dict[frozenset[str], int] = {}
+        pairs = (frozenset((score.black, score.white)) for score in scores)
+        self._pairings = np.array([pairings.setdefault(pair, len(pairings)) for pair in pairs], np.intp)
         self._players = len(players)
         self._precision = np.full(n, 1 / deviation**2)  # of the prior
         if first_move_deviation is not None:
@@ -211,9 +225,28 @@ class _Likelihood:
         return self.value(self.best)
 
     @cached_property
-    def _noise(self) -> float:
-        """Variance of the results at the best ratings as a share of what it were without draws."""
-        return noise(self._draws, float(self._weights(self.best).sum()))
+    def _noises(self) -> Floats:
+        """For each row of games, the variance of its pairing's results as a share of what it were without draws.
+
+        At the best ratings. Each pairing has its own, since the draws of one would make the intervals of players
+        without draws too narrow. One with few games leans on the pool: more of that makes the interval of a few decided
+        games beside many draws too narrow, less makes those of a pool of many short pairings too wide.
+        """
+        weights = self._weights(self.best)
+        drawn = 1 - noise(float(self._draws.sum()), float(weights.sum()))
+        draws, variances = (np.bincount(self._pairings, rows).tolist() for rows in (self._draws, weights))
+        found = [noise(d + 4 * _POOLED * drawn, v + _POOLED) for d, v in zip(draws, variances, strict=True)]
+        return np.array(found)[self._pairings]
+
+    def _noise(self, i: int) -> float:
+        """The scale of the likelihood ratio of rating i: its variance by the sandwich estimator over that of no draws.
+
+        That is the mean of the pairings' noises, weighted by their parts in its variance. The prior has a part too; no
+        draw makes it surer, so its noise is 1.
+        """
+        covariance = self._covariance[i]
+        parts = self._weights(self.best) * self._odds(covariance) ** 2 / covariance[i]
+        return float(1 - parts @ (1 - self._noises))
 
     @cached_property
     def _covariance(self) -> Floats:
@@ -280,7 +313,7 @@ class _Likelihood:
 
     def bound(self, i: int, side: int) -> float:
         """Where rating i is just not refused at 95%: twice the log likelihood ratio over the noise is 1.96 squared."""
-        best, best_value, noise = self.best, self._best_value, self._noise
+        best, best_value, noise = self.best, self._best_value, self._noise(i)
         covariance = self._covariance[i]
         along = covariance / covariance[i]  # how the others follow rating i
 
@@ -388,3 +421,74 @@ def _reached(edges: Iterable[tuple[str, str]], start: str, both_ways: bool = Fal
         found |= new
         waiting += new
     return found
+
+
+# The first move's worth beside the ratings: how far the players must rise or fall when it goes to one side.
+
+
+def _open_with_first_move(
+    players: Sequence[str], scores: Sequence[Score], ends: Mapping[str, _Ends]
+) -> tuple[_Ends, dict[str, _Ends]]:
+    """The open ends of the first move's worth, and those of the players, which are `ends` without the first move.
+
+    An end is open when the worth can go there without limit, and the ratings along with it, while no game becomes less
+    likely. Where both ends are open, the games do not separate the first move from strength, as when each player always
+    has one color: the prior of the first move decides there, and the players keep their ends.
+    """
+    origin = np.zeros(len(players))
+    low, high = (_longest_paths(origin, *_rises(players, scores, way)) is not None for way in (-1, 1))
+    if low == high:
+        return (low, high), dict(ends)
+    losers, winners, rises = _rises(players, scores, 1 if high else -1)
+    origin[1:] = -math.inf
+    rise, fall = (_longest_paths(origin, *way, rises) for way in ((losers, winners), (winners, losers)))
+    assert rise is not None and fall is not None
+    return (low, high), {
+        name: (ends[name][0] or bool(rise[i] < 0), ends[name][1] or bool(fall[i] < 0)) for i, name in enumerate(players)
+    }
+
+
+def _rises(players: Sequence[str], scores: Sequence[Score], way: int) -> tuple[Numbers, Numbers, Numbers]:
+    """For each kind of point who lost it, who won it, and how far at least the winner must rise above the loser.
+
+    When the first move's worth rises by `way`, Black may lose as much on White, and White must gain as much on Black,
+    for the point not to become less likely.
+    """
+    number = {name: i for i, name in enumerate(players)}
+    points = []
+    for score in scores:
+        black, white = number[score.black], number[score.white]
+        if score.wins or score.draws:
+            points.append((white, black, -way))
+        if score.losses or score.draws:
+            points.append((black, white, way))
+    losers, winners, rises = np.array(points, np.intp).T
+    return losers, winners, rises
+
+
+def _longest_paths(start: Floats, sources: Numbers, targets: Numbers, lengths: Numbers) -> Floats | None:
+    """The length of the longest path to each player, which has that of its first one in `start`.
+
+    None where a cycle makes paths longer and longer (Bellman, 1958; Ford, 1956).
+    """
+    found = start
+    for _ in start:
+        longer = found.copy()
+        np.maximum.at(longer, targets, found[sources] + lengths)
+        if np.array_equal(longer, found):
+            return found
+        found = longer
+    return None
+
+
+def _first_move_warnings(ends: _Ends, along: Collection[str], scores: Sequence[Score]) -> list[str]:
+    """A sentence where no game bounds the first move's worth, and with it the ratings of `along`."""
+    if not any(ends):
+        return []
+    if all(ends):
+        return ["the games do not separate the worth of the first move from strength: its interval is a guess"]
+    color, side = ("Black", "above") if ends[1] else ("White", "below")
+    won = sum(score.wins if ends[1] else score.losses for score in scores)
+    every = f"{color} won every game: " if won == sum(score.games for score in scores) else ""
+    also = f", nor the ratings that depend on it: {'; '.join(sorted(along))}" if along else ""
+    return [f"{every}no game bounds the worth of the first move from {side}{also}"]

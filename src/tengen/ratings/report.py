@@ -17,7 +17,7 @@ from tengen.match.game import Outcome
 from tengen.match.sprt import Sprt, SprtState, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.pool import GameSet, Pool, match_games
-from tengen.ratings.standings import ANCHOR, Standings, standings
+from tengen.ratings.standings import ANCHOR, Standings, elo_text, standings
 from tengen.runs.plots import Draw, Plot, plot, save_picture
 from tengen.runs.report import Tile, write_page
 
@@ -136,8 +136,8 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
     black = one.black.interval()
     shown.append(Tile("Black's winrate", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
     if (advantage := one.ratings.first_move) is not None:
-        elo, low, high = (f"{round(end):+}" for end in (advantage.elo, advantage.low, advantage.high))
-        shown.append(Tile("first move", f"{elo} Elo", f"{low} to {high}"))
+        elo, interval = elo_text(advantage)
+        shown.append(Tile("first move", f"{elo} Elo", interval))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
         failed = sum(charts.is_failure(outcome) for outcome in outcomes)

@@ -92,7 +92,7 @@ class Standings:
             "rules": [{"rules": t.rules, "komi": t.komi, "games": int(n)} for t, n in self.rules.items()],
             "games": self.games,
             "anchor": self.ratings.anchor,
-            "first_move": None if advantage is None else _elos(advantage.elo, advantage.low, advantage.high),
+            "first_move": None if advantage is None else _elos(advantage),
             "black": tally_figures(self.black),
             "players": list(self.rows()),
             "pairs": [
@@ -113,11 +113,7 @@ class Standings:
         for rank, name in enumerate(self.players, 1):
             rating = self.ratings.get(name)
             black, white = self.by_color[name]
-            elos: dict[str, float | None] = {"elo": None, "low": None, "high": None}
-            if rating is not None:
-                low = -math.inf if rating.open_low else rating.low
-                high = math.inf if rating.open_high else rating.high
-                elos = _elos(rating.elo, low, high)
+            elos = {"elo": None, "low": None, "high": None} if rating is None else _elos(rating)
             sides = {"as_black": black, "as_white": white}
             shares = {key: round(tally.score, 4) if tally.games else None for key, tally in sides.items()}
             yield {"rank": rank, "player": name, **elos, **tally_figures(self.whole(name)), **shares}
@@ -249,8 +245,10 @@ def _one_sided(by_color: dict[str, tuple[Tally, Tally]]) -> list[str]:
     return [f"{'; '.join(found)}: nearly always the same color, so strength includes the worth of the first move"]
 
 
-def _elos(elo: float, low: float, high: float) -> dict[str, float | None]:
+def _elos(rating: Rating) -> dict[str, float | None]:
+    low = -math.inf if rating.open_low else rating.low
+    high = math.inf if rating.open_high else rating.high
     return {
         name: round(value, 1) if math.isfinite(value) else None
-        for name, value in (("elo", elo), ("low", low), ("high", high))
+        for name, value in (("elo", rating.elo), ("low", low), ("high", high))
     }
