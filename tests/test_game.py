@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,10 +230,34 @@ def test_copies_and_pickles_of_python_are_games_of_their_own(twin_of: Callable[[
         assert twin.moves == game.moves
 
 
-@pytest.mark.parametrize("komi", ["6.5", "x", None])
+@pytest.mark.parametrize("komi", ["6.5", "x", ()])
 def test_a_komi_that_is_no_number_is_named(komi: object) -> None:
-    with pytest.raises(TypeError, match=f"komi must be a number, not {komi!r}"):
+    with pytest.raises(TypeError, match=re.escape(f"komi must be a number, not {komi!r}")):
         Game(9, komi=komi)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rules", "komi"), [("chinese", 7.5), ("japanese", 6.5), ("aga-button", 7.0), ("new-zealand", 7.0)]
+)
+def test_komi_is_the_usual_one_of_the_rules_unless_it_is_given(rules: str, komi: float) -> None:
+    assert Game(5, rules).komi == Game.from_diagram(KO, rules).komi == komi
+    assert Game(5, rules, komi=7.5).komi == Game.from_diagram(KO, rules, 7.5).komi == 7.5
+
+
+@pytest.mark.parametrize("color", ["W", "black", 2, -1])
+def test_a_color_that_is_none_is_named(color: Any) -> None:
+    """It was an error of the bindings, with the signature of a native function."""
+    game = Game(9)
+    for call in (
+        lambda: game.play("E5", color=color),
+        lambda: game.is_legal("E5", color),
+        lambda: game.legal_points(color),
+        lambda: game.resign(color),
+        lambda: game.setup(to_play=color),
+    ):
+        with pytest.raises(ValueError, match=rf"^a color is 0 \(black\) or 1 \(white\), not {color!r}$"):
+            call()
+    assert kept(game) == kept(Game(9))
 
 
 def test_undo_copy_and_clear() -> None:

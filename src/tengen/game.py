@@ -42,7 +42,7 @@ class Game:
     Args:
         size: Board size, 2 to `coords.MAX_SIZE` (19, unless built for more).
         rules: A `Rules` object, a name such as "chinese", or parts such as "ko=simple,scoring=area".
-        komi: Points for White, a whole or half number.
+        komi: Points for White, a whole or half number; unless given the usual one of the rules (`Rules.usual_komi`).
 
     Raises:
         RecipeError: A value is out of range.
@@ -55,14 +55,18 @@ class Game:
         False
     """
 
-    def __init__(self, size: int = 19, rules: str | Rules = "chinese", komi: float = 7.5) -> None:
+    def __init__(self, size: int = 19, rules: str | Rules = "chinese", komi: float | None = None) -> None:
+        if komi is None:
+            komi = Rules.parse(str(rules)).usual_komi
         try:
             self._native = _native.Game(size, str(rules), _checked_komi(komi))
         except ValueError as error:
             raise RecipeError(str(error)) from None
 
     @classmethod
-    def from_diagram(cls, text: str, rules: str | Rules = "chinese", komi: float = 7.5, to_play: int = BLACK) -> "Game":
+    def from_diagram(
+        cls, text: str, rules: str | Rules = "chinese", komi: float | None = None, to_play: int = BLACK
+    ) -> "Game":
         """Start a game from a text diagram as `str(game)` prints it: X black, O white, `.` and `+` empty.
 
         The lines below the board are not read: `to_play` is the side to play, and captures start at 0. Raises
@@ -201,13 +205,13 @@ class Game:
     def is_legal(self, point: Vertex, color: int | None = None) -> bool:
         """Whether `color` (default: the side to play) may play at the point. False for a point off the board."""
         try:
-            return not self._native.legality(self.point(point), color)
+            return not self._native.legality(self.point(point), self._mover(color))
         except IllegalMove:
             return False
 
     def legal_points(self, color: int | None = None) -> list[int]:
         """All legal points for `color` (default: the side to play) in increasing order; pass is not included."""
-        return self._native.legal_points(color)
+        return self._native.legal_points(self._mover(color))
 
     def superko_bans(self) -> list[int]:
         """Points that are illegal for the side to play by the superko rule alone."""
@@ -223,6 +227,9 @@ class Game:
         coords.to_rc(point, self.size)
         return point
 
+    def _mover(self, color: int | None) -> int:
+        return self.to_play if color is None else checked_color(color)
+
     # Changes.
 
     def play(self, point: Vertex, color: int | None = None, *, tolerant: bool = False) -> "Game":
@@ -231,8 +238,7 @@ class Game:
         `tolerant` accepts moves against ko and superko and suicides of several stones, of a game under other rules.
         Raises IllegalMove with the reason: occupied, ko, superko, suicide or off the board. The game is then unchanged.
         """
-        place = self.point(point)
-        color = self.to_play if color is None else color
+        place, color = self.point(point), self._mover(color)
         reason = self._native.legality(place, color)
         try:
             self._native.play(place, color, tolerant)
@@ -247,7 +253,7 @@ class Game:
 
     def resign(self, color: int | None = None) -> "Game":
         """Resign for `color` (default: the side to play) and return this game. A further move revokes it."""
-        self._native.resign(self.to_play if color is None else color)
+        self._native.resign(self._mover(color))
         return self
 
     def limit_moves(self, moves: int, *, no_result: bool = False) -> "Game":
@@ -298,7 +304,7 @@ class Game:
                     except ValueError as error:
                         raise IllegalMove(f"{coords.to_gtp(point, self.size)}: {error}") from None
             if to_play is not None:
-                game.set_to_play(to_play)
+                game.set_to_play(checked_color(to_play))
         except IllegalMove:
             raise
         except ValueError as error:
@@ -461,6 +467,13 @@ class Game:
         moves = f"{self.move_count} move{'' if self.move_count == 1 else 's'}"
         about = f"{self.size}x{self.size}, {self._native.rules}, komi {self.komi:g}, {moves}"
         return f"<Game {about}, {COLOR_NAMES[self.to_play]} to play>"
+
+
+def checked_color(color: int) -> int:
+    """A color of stones. Raises ValueError for what is none."""
+    if color not in (BLACK, WHITE):
+        raise ValueError(f"a color is 0 (black) or 1 (white), not {color!r}")
+    return color
 
 
 def _checked_komi(komi: float) -> float:

@@ -8,7 +8,8 @@ import pytest
 from review.reviewed_game import RECORD
 
 from tengen.cli.app import main
-from tengen.evaluators import UniformEvaluator
+from tengen.evaluators import UniformEvaluator, installed_networks
+from tengen.evaluators.installed_networks import find_network
 
 
 def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,7 +39,7 @@ def test_a_network_without_a_value_is_refused_unless_its_search_has_one(
     """It found that no move lost anything."""
     network = UniformEvaluator()
     network.has_value, network.advice = False, advice
-    monkeypatch.setattr("tengen.cli.review.load_evaluator", lambda *_, **__: network)
+    monkeypatch.setattr("tengen.review.work.load_evaluator", lambda *_, **__: network)
     (tmp_path / "a.sgf").write_bytes(b"(;SZ[7];B[dd])")
     out = tmp_path / "out"
     command = ["review", str(tmp_path / "a.sgf"), "--visits", "4", "--net", "zero-7x7", "--out", str(out)]
@@ -128,6 +129,28 @@ def test_a_review_is_left_out_only_where_record_and_settings_are_the_same(
     record.write_text("(;SZ[7]PB[Cyd];B[dd])")
     assert main([*command[:-1], "json,html,sgf", "--visits", "2"]) == 0
     assert capsys.readouterr().out.count("a-4-review.") == 3
+
+
+def test_another_network_of_the_same_name_makes_another_review(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of a recipe always names its network alike, and `default` is another one after an update."""
+    record, out = tmp_path / "a.sgf", tmp_path / "out"
+    record.write_bytes(b"(;SZ[7];B[dd])")
+    command = ["review", str(record), "--visits", "2", "--out", str(out), "--quiet", "--format", "json", "--net"]
+    for folder, name in (("a", "zero-7x7"), ("b", "zero-9x9"), ("c", "zero-7x7")):
+        net = tmp_path / folder / "net.onnx"
+        net.parent.mkdir()
+        net.write_bytes(find_network(name).read_bytes())
+        assert main([*command, str(net)]) == 0
+    assert "a: reviewed already" in capsys.readouterr().out, "the same network at another path"
+    monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
+    for number, networks in enumerate(("zero-9x9\n7 zero-7x7", "zero-9x9\n13 zero-7x7", "zero-9x9\n7 zero-7x7"), 3):
+        (tmp_path / "default").write_text(networks)
+        assert main([*command, "default"]) == 0
+        assert ("reviewed already" in capsys.readouterr().out) is (number == 5)
+    made = [json.loads((out / f"{name}-review.json").read_text())["engine"] for name in ("a", "a-2", "a-3")]
+    assert made == ["zero-7x7", "zero-9x9", "zero-7x7"]
 
 
 def test_reviews_in_a_folder_are_no_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

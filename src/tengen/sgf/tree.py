@@ -14,7 +14,7 @@ import numpy as np
 
 from tengen import coords
 from tengen.errors import IllegalMove, SgfError, unknown_name
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import BLACK, WHITE, Game, checked_color
 from tengen.sgf.grammar import Properties, declared_charset
 from tengen.sgf.info import APPLICATION, SgfInfo, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import SgfProblem, first_player, move_of, player, point_of, read_setup, setup_points
@@ -36,9 +36,7 @@ class Analysis:
 
 def _letter(color: int) -> str:
     """SGF's letter of a color. Raises ValueError for what is none."""
-    if color not in (BLACK, WHITE):
-        raise ValueError(f"a color is 0 (black) or 1 (white), not {color!r}")
-    return "BW"[color]
+    return "BW"[checked_color(color)]
 
 
 class GameNode:

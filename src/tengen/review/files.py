@@ -1,0 +1,86 @@
+"""The files of reviews in a folder: their names, what they tell of how they were made, and games without a review."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, count
+from pathlib import Path, PurePath
+from typing import TypeAlias
+
+from tengen.data.sources import SourceProblem, Sources, Tree
+
+NamedGame: TypeAlias = tuple[str, bytes | str]
+"""A game's name in the folder of reviews, and its record; a text instead says why it cannot be read."""
+
+FORMATS = ("sgf", "html", "json")
+_MAX_STEM = 200  # bytes of a name, which files may have 255 of
+_SOURCES = (
+    rb'"source": "([0-9a-f]+)"',
+    rb'<meta name="tengen-review" content="([0-9a-f]+)">',
+    rb"REVIEWED\[Tengen ([0-9a-f]+)\]",
+)
+"""How the files of a review, JSON, page and record, tell by what it was made."""
+
+
+def file_of(out: Path, name: str, form: str) -> Path:
+    """The file of a review in this format."""
+    return out / f"{name}-review.{form}"
+
+
+def games_to_review(
+    paths: Sequence[str],
+    out: Path,
+    formats: Sequence[str],
+    source: Callable[[bytes], str],
+    on_reviewed: Callable[[str], object],
+    force: bool = False,
+) -> Iterator[NamedGame]:
+    """The games at these paths that have no review in `out` in all these formats; with `force` all.
+
+    `source` gives the fingerprint of a review of a record, by which a review that is there is known as the same one.
+    `on_reviewed` gets the name of each game that is left out.
+    """
+
+    def is_other(name: str, text: bytes) -> bool:
+        made = [path for form in FORMATS if (path := file_of(out, name, form)).exists()]
+        return bool(made) and not force and {_source(path.read_bytes()) for path in made} - {""} != {source(text)}
+
+    for name, text in _games(paths, is_other):
+        if not force and all(file_of(out, name, form).exists() for form in formats):
+            on_reviewed(name)
+        else:
+            yield name, text
+
+
+def _source(text: bytes) -> str:
+    """The fingerprint of the settings that a review was made with; empty for what is none, and for one of a version
+    that did not tell."""
+    found = next(filter(None, (re.search(pattern, text) for pattern in _SOURCES)), None)
+    return found[1].decode() if found else ""
+
+
+def _games(paths: Sequence[str], is_other: Callable[[str, bytes], bool]) -> Iterator[NamedGame]:
+    """The games with a file name for each, no two the same.
+
+    A name is not given to a game where `is_other` says that the review of another one has it. A review counts as a game
+    where its file is named, and is left out of folders and archives.
+    """
+    used: set[str] = set()
+    for tree in Sources(paths).trees():
+        base, number = tree.place, ""
+        if isinstance(tree, Tree):
+            base, _, number = tree.place.rpartition("#")
+            if "/" in base and re.search(_SOURCES[-1], tree.data):
+                continue
+        stem = re.sub(r"[^\w.+-]+", "-", PurePath(base).stem).strip("-").encode()[:_MAX_STEM].decode(errors="ignore")
+        own = f"{stem or 'game'}-{number}" if number not in ("", "1") else stem or "game"
+        text = _problem(tree) if isinstance(tree, SourceProblem) else tree.data
+        names = chain([own], (f"{own}-{more}" for more in count(2)))
+        name = next(n for n in names if n not in used and (isinstance(text, str) or not is_other(n, text)))
+        used.add(name)
+        yield name, text
+
+
+def _problem(problem: SourceProblem) -> str:
+    return f"{problem.reason} ({problem.detail})" if problem.detail else problem.reason
