@@ -36,7 +36,7 @@ from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.evaluators.installed_networks import find_network
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay.cluster import ClusterPlayer, place_of
+from tengen.selfplay.cluster import ClusterPlayer
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -250,7 +250,7 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for number, overlap in ((1, False), (2, False), (1, True)):
         workers = config.cluster.model_copy(update={"workers": number})
         config = config.model_copy(update={"cluster": workers, "overlap": overlap, "cycles": 5 if overlap else 3})
-        with tempfile.TemporaryDirectory() as folder, Cluster("local", place_of(config)) as cluster:
+        with tempfile.TemporaryDirectory() as folder, Cluster("local", config.cluster.place()) as cluster:
             with ShutdownFlag() as stop:
                 SelfPlayRun(config, Path(folder) / "run", Observer(), stop, cluster).go()
             # The first cycle also waits for the start of the workers.

@@ -72,7 +72,7 @@ def judge(network: str, precision: Precision, store: Store, positions: int, ever
 def main(store: Store, network: str, positions: int, every: bool) -> None:
     exact = judge(network, "f32", store, positions, every)
     a = exact.results
-    known = a.judged
+    known = a.value_known
     for precision in PRECISIONS:
         try:
             found = judge(network, precision, store, positions, every)

@@ -26,7 +26,8 @@ from tengen.match.game import Conditions
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.selfplay.anchors import Anchor, RunPlayers
-from tengen.selfplay.rate import PlayerOpener, RatingMatch, play, program_rules
+from tengen.selfplay.matches import PlayerOpener
+from tengen.selfplay.rate import RatingMatch, play, program_rules
 from tengen.statistics import Tally
 
 _COLUMNS = "{:<34} {:>6} {:>8} {:>18} {:>9} {:>9} {:>9}"
@@ -43,8 +44,9 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
     )
     players = RunPlayers(settings.visits)
     match = RatingMatch(conditions, players, settings.games, threads=settings.threads)
+    network = Path("uniform") if settings.network == "uniform" else find_network_on(settings.network, settings.size)
     opener = PlayerOpener(
-        {0: Path("uniform") if settings.network == "uniform" else find_network_on(settings.network, settings.size)},
+        {"network 0": network},
         lambda path: load_evaluator(str(path), threads=settings.threads),
         go_on,
     )

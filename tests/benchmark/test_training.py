@@ -24,15 +24,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunConfig:
 
 
 def test_a_run_of_steps() -> None:
-    """1,000 steps of half a second; judged after 300, 600, 900 and at the end, two seconds each."""
-    steps, seconds, judging, ends_by = plan(TrainConfig(steps=1000, validate_every=300), PACE, 200)
+    """1,000 steps of half a second; validated after 300, 600, 900 and at the end, two seconds each."""
+    steps, seconds, validating, ends_by = plan(TrainConfig(steps=1000, validate_every=300), PACE, 200)
     assert (steps, ends_by) == (1000, "steps")
     assert seconds == pytest.approx(500 + 8)
-    assert judging == pytest.approx(8 / 508)
+    assert validating == pytest.approx(8 / 508)
 
 
 def test_a_run_of_hours_makes_the_steps_that_fit() -> None:
-    """An hour; a round of 100 steps and a judging takes 52 seconds."""
+    """An hour; a round of 100 steps and a validation takes 52 seconds."""
     steps, seconds, _, ends_by = plan(TrainConfig(max_hours=1.0, validate_every=100), PACE, 200)
     assert ends_by == "max_hours"
     assert steps == int(100 * 3600 / 52)

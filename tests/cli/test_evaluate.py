@@ -14,18 +14,19 @@ from training.small_run import GAMES, random_record
 
 from tengen.cli import evaluate
 from tengen.cli.app import main
+from tengen.data.format import games_digest
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import installed_networks
 from tengen.evaluators.network_file import Card
-from tengen.training.card import games_learnt
+from tengen.training.card import games_learned
 from tengen.training.metrics import PredictionResults
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_evaluate_judges_one_position_a_game(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluate_takes_one_position_a_game(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     figures = []
     for _ in range(2):
         assert main(["evaluate", "mine", str(store), "--json"]) == 0
@@ -42,7 +43,7 @@ def test_evaluate_judges_one_position_a_game(mine: str, store: Path, capsys: pyt
     assert "by phase of the game" in printed.out and "new to it" not in printed.err
 
 
-def test_evaluate_judges_a_file_of_katago(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluate_takes_a_file_of_katago(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As the network that it is converted to."""
     network, figures = katago_twin.written(tmp_path / "tiny.txt", metadata=False), []
     for path in (network, installed_networks.find_network(network)):
@@ -81,24 +82,24 @@ def test_evaluate_leaves_out_what_labels_do_not_say(
     assert not {"teacher_value_mse", "teacher_score_error"} & set(json.loads(capsys.readouterr().out))
 
 
-def test_evaluate_says_which_boards_a_network_never_learnt(
+def test_evaluate_says_which_boards_a_network_never_learned(
     mine: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with StoreWriter(tmp_path / "mixed") as writer:
         writer.add(next(iter(Store.open(store))))
         writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=2))
     assert main(["evaluate", "mine", str(tmp_path / "mixed"), "--json"]) == 0
-    boards, learnt = capsys.readouterr().err.splitlines()
-    assert boards == "mine learnt 7x7: 1 of the store's 2 games are 9x9, new to it"
-    assert learnt.startswith(
-        f"warning: it learnt from about 50% of the games of {tmp_path / 'mixed'}, and holds none out:"
+    boards, learned = capsys.readouterr().err.splitlines()
+    assert boards == "mine learned 7x7: 1 of the store's 2 games are 9x9, new to it"
+    assert learned.startswith(
+        f"warning: it learned from about 50% of the games of {tmp_path / 'mixed'}, and holds none out:"
     )
 
 
-def test_evaluate_judges_the_default_network_of_the_board(
+def test_evaluate_takes_the_default_network_of_the_board(
     trained: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its own card, which tells what it learnt, and under its own name."""
+    """By its own card, which tells what it learned, and under its own name."""
     for path in (trained / "nets" / "mine.onnx", installed_networks.EMBEDDED / "zero-7x7.onnx"):
         shutil.copy(path, tmp_path)
     (tmp_path / "default").write_text("zero-7x7\n7 mine\n", encoding="utf-8")
@@ -106,22 +107,22 @@ def test_evaluate_judges_the_default_network_of_the_board(
     monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
     assert main(["evaluate", "default", str(store), "--json"]) == 0
     printed = capsys.readouterr()
-    assert json.loads(printed.out)["network"] == "mine" and "warning: it learnt from the games of" in printed.err
+    assert json.loads(printed.out)["network"] == "mine" and "warning: it learned from the games of" in printed.err
     with StoreWriter(tmp_path / "mixed") as writer:
         writer.add(next(iter(Store.open(store))))
         writer.add(GameRecord(5, pack_moves([0, 1], [12, 13]), hash=2))
     assert main(["evaluate", "default", str(tmp_path / "mixed"), "--json"]) == 0
-    assert "default plays 5x5 with other networks: mine is judged on all boards" in capsys.readouterr().err
+    assert "default plays 5x5 with other networks: mine is evaluated on all boards" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("fraction", [None, 0.25])
-def test_games_that_a_network_learnt_from_do_not_judge_it(
+def test_a_network_is_not_evaluated_on_games_that_it_learned_from(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fraction: float | None
 ) -> None:
     """Its own store, another that shares games with it, one that shares none, and a card that only names the store."""
     games, card = Store.open(store), Card(name="x", family="", config={}, plane_set="", board_sizes=[7])
     rows = np.flatnonzero(choose(games.hashes, "train", fraction) if fraction else np.ones(GAMES, bool))
-    card = card.model_copy(update={"provenance": {"games": games_learnt(games, rows, fraction)}})
+    card = card.model_copy(update={"provenance": {"games": games_learned(games, rows, fraction)}})
     with StoreWriter(tmp_path / "half") as half, StoreWriter(tmp_path / "new") as new:
         for seed in range(GAMES):
             (half if seed < 30 else new).add(random_record(seed))
@@ -129,7 +130,7 @@ def test_games_that_a_network_learnt_from_do_not_judge_it(
     for path in (store, tmp_path / "half", tmp_path / "new"):
         found = evaluate._Games.choose(Store.open(path), card, "auto")
         said = capsys.readouterr().err
-        assert found.split == ("validation" if fraction else "all") and "it learnt from" in said
+        assert found.split == ("validation" if fraction else "all") and "it learned from" in said
         assert said.startswith("warning: ") == (fraction is None), path
         if fraction:
             assert not set(Store.open(path).hashes[found.sampler().game_rows]) & set(games.hashes[rows])
@@ -143,7 +144,28 @@ def test_games_that_a_network_learnt_from_do_not_judge_it(
     old = card.model_copy(update={"provenance": {}, "data": f"the games of {store.name}"})
     assert evaluate._Games.choose(games, old, "validation").fraction == 0.02
     assert evaluate._Games.choose(games, old, "auto").split in ("validation", "all")
-    assert "it learnt from the games of" in capsys.readouterr().err
+    assert "it learned from the games of" in capsys.readouterr().err
+
+
+def test_evaluate_says_which_positions_it_drew(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figures of two networks compare only where these entries are the same."""
+    monkeypatch.setattr(evaluate, "DEFAULT_FRACTION", 0.25)
+    found = {}
+    for split in ("auto", "validation"):
+        command = ["evaluate", "uniform", str(store), "--split", split, "--seed", "3"]
+        assert main([*command, "--json"]) == 0
+        found[split] = json.loads(capsys.readouterr().out)
+        assert main(command) == 0
+        found[split]["title"] = capsys.readouterr().out.splitlines()[0].strip()
+    whole, part = found["auto"], found["validation"]
+    assert whole["store"] == part["store"] == {"path": str(store), "sha256": games_digest(Store.open(store).manifest)}
+    assert (whole["split"], whole["validation_fraction"], whole["seed"]) == ("all", None, 3)
+    assert (part["split"], part["validation_fraction"], part["seed"]) == ("validation", 0.25, 3)
+    assert not whole["all_positions"] and 0 < part["positions"] < whole["positions"] == GAMES
+    assert whole["title"] == f"uniform: {GAMES} positions, all games"
+    assert part["title"] == f"uniform: {part['positions']} positions, validation split (25%)"
 
 
 def test_an_interval_without_ends_is_valid_json(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,14 +183,14 @@ def test_few_positions_give_no_interval_that_cannot_be(
     assert main(["evaluate", "mine", str(store), "--positions", "1"]) == 0
     printed = capsys.readouterr().out
     assert "unknown" in printed and "inf" not in printed
-    judged = PredictionResults(
+    results = PredictionResults(
         *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3)),
         np.arange(3),
     )
-    assert judged.estimates()["value_mse"].low < 0
-    evaluate._print("mine", judged, {})
+    assert results.estimates()["value_mse"].low < 0
+    evaluate._print("mine", evaluate._Games(Store.open(store), "all", 0.1), results, {})
     assert "0.000 to " in capsys.readouterr().out
-    assert evaluate._as_json("mine", judged, {})["value_mse"]["low"] == 0  # type: ignore[index]
+    assert evaluate._as_json("mine", {}, results, {})["value_mse"]["low"] == 0  # type: ignore[index]
 
 
 def test_evaluate_gives_the_figures_of_the_card(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:

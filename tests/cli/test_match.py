@@ -10,6 +10,8 @@ import katago_twin
 import pytest
 
 from tengen.cli.app import main
+from tengen.match.settings import MatchSettings
+from tengen.match.sprt import Sprt
 
 FILE = """
 players: [a=random, {name: b, player: playouts, visits: 5}, c=random]
@@ -55,6 +57,16 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
     assert found["sprt"] == {"elo0": 0, "elo1": 50, "alpha": 0.1, "beta": 0.05}
     assert main(["match", *words, "--within", "20", "--out", "within"]) == 0
     assert about(tmp_path / "within")["within"] == 20
+
+
+def test_options_of_the_test_and_of_time_reach_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[MatchSettings] = []
+    monkeypatch.setattr("tengen.cli.match._play", lambda match, *_: given.append(match))
+    words = ["playouts", "b=gtp:program --gtp", "--sprt", "0,50", "--beta", "0.2", "--time", "1m+5s"]
+    assert main(["match", *words, "--move-seconds", "9.5"]) == 0
+    (match,) = given
+    assert match.sprt == Sprt(elo0=0, elo1=50, alpha=0.05, beta=0.2)
+    assert [(player.time, player.move_seconds) for player in match.players] == [("1m+5s", 180), ("1m+5s", 9.5)]
 
 
 def test_a_file_of_katago_is_a_player(tmp_path: Path) -> None:

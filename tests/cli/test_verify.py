@@ -11,7 +11,7 @@ from training.small_run import write_store
 
 from tengen.checksums import seal
 from tengen.cli import app
-from tengen.match.folder import MatchFolder
+from tengen.match.folder import MatchFolder, PlayedRecord
 from tengen.match.game import Outcome
 
 NETWORK = Path(__file__).parents[2] / "src" / "tengen" / "nets" / "zero-7x7.onnx"
@@ -30,7 +30,7 @@ def run(tmp_path: Path) -> Path:
         about = {"schedule": {}, "players": [{"name": "a"}, {"name": "b"}], "conditions": {}, "games": 2}
         match.begin(about)
         outcomes = [Outcome(i, i, 0, "a", "b", "a", "B+R", "resign", 4) for i in range(2)]
-        match.add((outcome, b"(;B[aa])") for outcome in outcomes)
+        match.add(PlayedRecord(outcome, b"(;B[aa])") for outcome in outcomes)
     (folder / "log.jsonl").write_text('{"event": "cycle", "step": 1}\n{"event": "cyc')
     return folder
 

@@ -46,7 +46,7 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.runs.verify import verify  # noqa: E402
 from tengen.selfplay import transport as transport_module  # noqa: E402
-from tengen.selfplay.cluster import ClusterPlayer, place_of  # noqa: E402
+from tengen.selfplay.cluster import ClusterPlayer  # noqa: E402
 from tengen.selfplay.conditions import CycleConditions  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
 from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
@@ -55,7 +55,6 @@ from tengen.selfplay.play import CyclePlayer, RecentGames  # noqa: E402
 from tengen.selfplay.progress import Observer  # noqa: E402
 from tengen.selfplay.transport import FolderTransport  # noqa: E402
 from tengen.training.callbacks import newest_checkpoint  # noqa: E402
-from tengen.training.cluster import place_of as place_of_training  # noqa: E402
 from tengen.training.cluster import train_on  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
@@ -355,7 +354,7 @@ def lead(out: Path, address: str | None, death: int = 0, learner_dies_at: int = 
         patch.setattr(cluster_module, "Worker", DyingAtStep)
         if death:
             kill_at(out, number=death)
-        with Cluster(address, place_of(RUN)) as joined:
+        with Cluster(address, RUN.cluster.place()) as joined:
             SelfPlayRun(RUN, out, Observer(), stop, joined).go()
             assert joined.traffic.items >= 4  # the games of the rating at least
 
@@ -409,7 +408,7 @@ def test_training_on_a_worker_that_dies_ends_as_the_unbroken_run(
     train(run, tmp_path / "alone", show_progress=False)
     monkeypatch.setattr(DyingOnce, "marker", tmp_path / "dead")
     monkeypatch.setattr(cluster_module, "Worker", DyingOnce)
-    with Cluster(nodes.address, place_of_training(run)) as joined:
+    with Cluster(nodes.address, run.cluster.place()) as joined:
         path = train_on(joined, run, tmp_path / "run", show_progress=False)
         assert joined.traffic.died >= 1 and (tmp_path / "dead").exists()  # a busy machine may lose a worker more
     ends = [newest_checkpoint(tmp_path / name / "checkpoints") for name in ("run", "alone")]

@@ -47,7 +47,7 @@ def test_the_split_is_decided_by_the_hash_alone() -> None:
 
 
 def test_draws_are_those_of_earlier_versions() -> None:
-    """Else a network that is trained on is judged by games that it has learned, and a resumed run draws others."""
+    """Else a network that is trained on is evaluated on games that it has learned, and a resumed run draws others."""
     hashes = np.arange(40, dtype=np.uint64)
     assert np.flatnonzero(choose(hashes, "validation", 0.1)).tolist() == [5, 16, 23, 24, 31]
     assert np.flatnonzero(in_fraction(hashes, 0.2, seed=5)).tolist() == [9, 17, 20, 25, 26, 27, 33, 37]

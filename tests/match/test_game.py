@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from checksum import Checksum
-from known_positions import SEKI
+from known_positions import SEKI, TRIPLE_KO, TRIPLE_KO_CYCLE
 from sgfmill.sgf import Sgf_game
 
 from tengen.engine.clock import TimeControl
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.game import BLACK, Game
+from tengen.game import BLACK, WHITE, Game
 from tengen.match.game import Conditions, MatchGame, Outcome, count
 from tengen.match.openings import Drawn, GamePair
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn
@@ -102,6 +102,30 @@ def test_a_draw_has_no_winner() -> None:
     even = Conditions(size=5, komi=0, opening=0)
     outcome = contest(Scripted([]), Scripted([]), conditions=even)
     assert (outcome.winner, outcome.result) == (None, "Draw")
+
+
+@pytest.mark.parametrize(
+    ("script", "komi", "ending", "winner", "score"),
+    [(["C3"], 0.5, "count", BLACK, 24.5), ([], 0.5, "count", WHITE, -0.5), ([], 0, "draw", 2, 0)],
+)
+def test_a_record_says_how_its_game_ended(
+    script: list[str], komi: float, ending: str, winner: int, score: float
+) -> None:
+    conditions = changed(komi=komi, dead_stones="none")
+    played = MatchGame(conditions, game(0), {"A": Scripted(script), "B": Scripted([])})
+    played.play()
+    found = played.record("x")
+    assert (found.ending, found.winner, found.score, found.source) == (ending, winner, score, "x")
+
+
+def test_the_record_of_a_cycle_has_no_winner() -> None:
+    played = timed(dead_stones="none")
+    played.game = Game.from_diagram(TRIPLE_KO, "chinese")
+    for point in TRIPLE_KO_CYCLE * 2:
+        outcome = played.answer(Choice(played.game.point(point)), 0.0)
+    assert outcome is not None and (outcome.reason, outcome.result) == ("cycle", "Void")
+    found = played.record("x")
+    assert (found.ending, found.winner, found.score) == ("void", None, None)
 
 
 def test_a_game_of_given_turns_ends_with_them_and_is_counted_as_it_stands() -> None:

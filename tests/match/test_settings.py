@@ -65,6 +65,21 @@ def test_defaults_apply_to_fields_that_are_not_given() -> None:
     assert not settings.timed and read(players=["random", "default@2s"]).timed
 
 
+@pytest.mark.parametrize(
+    ("conditions", "komi"),
+    [
+        ({}, 7.5),
+        ({"rules": "japanese"}, 6.5),
+        ({"rules": "japanese", "komi": 7.5}, 7.5),
+        ({"rules": "aga-button", "komi": None}, 7.0),
+    ],
+)
+def test_komi_is_the_usual_one_of_the_rules_unless_it_is_given(conditions: dict[str, object], komi: float) -> None:
+    settings = read(players=["random"] * 2, conditions=conditions)
+    assert settings.conditions.new_game().komi == komi
+    assert settings.about()["conditions"]["komi"] == komi, "the folder says it, whatever later versions take"
+
+
 def test_a_network_that_changes_is_another_match() -> None:
     about = read(players=["default", "random"]).about()
     assert list(about["files"]) == ["default"] and len(about["files"]["default"]) == 16

@@ -28,7 +28,7 @@ from tengen.reinforce.trajectories import Trajectories  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
-from tengen.training.card import learnt_games  # noqa: E402
+from tengen.training.card import learned_games  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 _CLOCKS = ("time", "hours", "seconds", "play_seconds", "learn_seconds")
@@ -79,7 +79,7 @@ def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Pa
     assert (card.name, card.board_sizes, card.games) == ("small", [5], 48)
     assert card.metrics["games_against_parent"] == 10
     assert "knows nothing" in card.data
-    assert learnt_games(card.provenance) == [{"store": "games of the parent"}]
+    assert learned_games(card.provenance) == [{"store": "games of the parent"}]
     assert sorted(path.name for path in (unbroken / "pool").iterdir()) == [f"{n:05d}.onnx" for n in (0, 2, 4, 6)]
     assert (unbroken / "pool" / "00000.onnx").read_bytes() == parent.read_bytes()
     ratings = json.loads((unbroken / "ratings.json").read_text())

@@ -22,7 +22,7 @@ from tengen.selfplay import learn as learning  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig  # noqa: E402
 from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
 from tengen.selfplay.learn import Learner, Window, window_size  # noqa: E402
-from tengen.training.card import games_learnt, learnt_games  # noqa: E402
+from tengen.training.card import games_learned, learned_games  # noqa: E402
 
 
 def test_all_there_is_until_the_minimum() -> None:
@@ -119,10 +119,10 @@ def test_the_card_tells_the_games_of_records_and_those_of_the_start(tmp_path: Pa
     first, _ = learner_of(tmp_path / "first", records=records)
     path = tmp_path / "first.onnx"
     first.export(0, path)
-    (games,) = learnt_games(read_card(path).provenance)
-    assert games == games_learnt(Store.open(tmp_path / "others"), np.arange(12), None)
+    (games,) = learned_games(read_card(path).provenance)
+    assert games == games_learned(Store.open(tmp_path / "others"), np.arange(12), None)
     second, _ = learner_of(tmp_path / "second", path)
-    assert learnt_games(second.card(0, {}).provenance) == [games]
+    assert learned_games(second.card(0, {}).provenance) == [games]
 
 
 def test_records_of_a_player_teach_results_of_both_sides(tmp_path: Path) -> None:

@@ -20,11 +20,13 @@ from tengen.match.player import Choice, Turn
 from tengen.ratings.pool import matches_in
 from tengen.selfplay.anchors import RunPlayers
 from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
-from tengen.selfplay.rate import Load, PlayerOpener, match_of, pairing_seed, program_rules, rate
+from tengen.selfplay.matches import Load, PlayerOpener
+from tengen.selfplay.rate import match_of, pairing_seed, program_rules, rate
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 NETWORKS = {k: Path(f"{k:05d}.onnx") for k in range(9)}
+BY_WORD = {f"network {k}": path for k, path in NETWORKS.items()}
 
 
 def program(kind: str) -> str:
@@ -131,7 +133,7 @@ def test_default_is_opened_by_its_name() -> None:
         opened.append(path)
         return UniformEvaluator()
 
-    PlayerOpener(NETWORKS, load, go_on)(RunPlayers(1).parse("policy:default"))
+    PlayerOpener(BY_WORD, load, go_on)(RunPlayers(1).parse("policy:default"))
     assert opened == ["default"]
 
 
@@ -141,7 +143,7 @@ def test_players_of_a_rating_capture_dead_stones_only_where_they_count(word: str
     game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .")
     players = RunPlayers(1, pass_policy="no-useful-move")
     spec = players.network(7) if word == "network 7" else players.parse(word)
-    opener = PlayerOpener(NETWORKS, load, go_on)
+    opener = PlayerOpener(BY_WORD, load, go_on)
     passes = []
     for dead_stones in ("pass-alive", "none"):
         player = opener(spec, dead_stones=dead_stones)

@@ -10,7 +10,7 @@ from tengen.data.store import StoreWriter
 from tengen.game import Game
 
 SIZE = 7
-GAMES = 64  # a full batch, so that one model is compiled to judge a network on them
+GAMES = 64  # a full batch, so that one model is compiled to validate a network on them
 
 
 def write_store(path: Path, games: int = GAMES) -> Path:

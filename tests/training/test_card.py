@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 import tengen  # noqa: E402
 from tengen.data.store import StoreWriter  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
-from tengen.training.card import games_learnt, share_learnt  # noqa: E402
+from tengen.training.card import games_learned, share_learned  # noqa: E402
 from tengen.training.config import LinearRun, RunConfig  # noqa: E402
 from tengen.training.linear import train_linear  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
@@ -50,14 +50,14 @@ def test_a_card_says_what_made_its_network(settings: dict[str, Any], tmp_path: P
         assert made["commit"] == ""
 
 
-@pytest.mark.parametrize(("judged", "warned"), [(range(54, 74), [("10", "20")]), (range(64, 74), [])])
-def test_games_that_are_learnt_and_judged_are_warned_of(
-    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, judged: range, warned: list[Any]
+@pytest.mark.parametrize(("validation", "warned"), [(range(54, 74), [("10", "20")]), (range(64, 74), [])])
+def test_validation_games_that_are_learned_are_warned_of(
+    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture, validation: range, warned: list[Any]
 ) -> None:
-    with StoreWriter(tmp_path / "judged") as writer:
-        for seed in judged:
+    with StoreWriter(tmp_path / "validation") as writer:
+        for seed in validation:
             writer.add(random_record(seed))
-    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["data"]["validation_store"] = str(tmp_path / "validation")
     settings["training"] |= {"steps": 1}
     train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
     linear = {name: settings["data"][name] for name in ("store", "validation_store")}
@@ -68,14 +68,14 @@ def test_games_that_are_learnt_and_judged_are_warned_of(
 
 
 def test_a_sample_of_the_hashes_tells_the_share_of_shared_games() -> None:
-    """50,000 games learnt from, of which the card keeps 4,096; another store has 30,000, a fifth of them the same."""
+    """50,000 games learned from, of which the card keeps 4,096; another store has 30,000, a fifth of them the same."""
     random = np.random.default_rng(0)
     hashes = random.integers(0, 2**64, 100_000, np.uint64)
     of_nobody = np.full(50_000, -1, np.int8)
-    learnt = SimpleNamespace(
+    learned = SimpleNamespace(
         hashes=hashes[:50_000], path=Path("x"), manifest={"shards": []}, column=lambda name: of_nobody
     )
-    games = games_learnt(learnt, np.arange(50_000), 0.02)  # type: ignore[arg-type]
+    games = games_learned(learned, np.arange(50_000), 0.02)  # type: ignore[arg-type]
     assert len(games["sample"]) < 45_000 and not games["complete"]
-    assert share_learnt(games, hashes[44_000:74_000]) == pytest.approx(0.2, abs=0.03)
-    assert share_learnt(games, hashes[50_000:]) == 0
+    assert share_learned(games, hashes[44_000:74_000]) == pytest.approx(0.2, abs=0.03)
+    assert share_learned(games, hashes[50_000:]) == 0

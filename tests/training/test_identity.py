@@ -43,7 +43,7 @@ def test_the_moving_average_of_a_run_stays(
 
 
 @pytest.mark.parametrize("after", [{"validation_fraction": 0.4}, {"validation_store": "another"}])
-def test_games_that_were_learnt_are_not_judged_later(
+def test_games_that_were_learned_do_not_validate_later(
     settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]
 ) -> None:
     settings["data"] = {"store": str(store), "validation_fraction": 0.25}
@@ -54,7 +54,7 @@ def test_games_that_were_learnt_are_not_judged_later(
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
-def test_what_a_run_learns_and_is_judged_on_stays(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_what_a_run_learns_and_validates_on_stays(settings: dict[str, Any], tmp_path: Path) -> None:
     """Length, schedule and intervals may change. A checkpoint from before the others were compared goes on."""
     folder, other = tmp_path / "run", tmp_path / "other"
     settings["training"] |= {"steps": 1}

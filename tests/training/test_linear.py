@@ -27,9 +27,9 @@ from tengen.runs.events import read_events
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training import linear
-from tengen.training.card import learnt_games
+from tengen.training.card import learned_games
 from tengen.training.config import LinearRun
-from tengen.training.linear import judge_playout, train_linear
+from tengen.training.linear import evaluate_playout, train_linear
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def test_the_card_knows_the_games_that_a_short_run_saw(run: LinearRun, tmp_path:
     for games in (5, 70):
         short = run.model_copy(update={"training": run.training.model_copy(update={"games": games})})
         card = read_playout_card(train_linear(short, tmp_path / str(games), show_progress=False))
-        (learnt,) = learnt_games(card.provenance)
-        seen[games] = len(base64.b64decode(learnt["sample"])) // 8
+        (learned,) = learned_games(card.provenance)
+        seen[games] = len(base64.b64decode(learned["sample"])) // 8
     assert seen[5] == 5 < seen[70] < 70
 
 
@@ -260,13 +260,13 @@ def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(
     assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
 
 
-def test_the_file_is_judged_as_its_playouts_draw(unbroken: Path, store: Path) -> None:
-    """judge_playout, which sums features, against the weights that a tree search would get."""
+def test_the_file_is_evaluated_as_its_playouts_draw(unbroken: Path, store: Path) -> None:
+    """evaluate_playout, which sums features, against the weights that a tree search would get."""
     from tengen.game import Game
 
     opened = Store.open(store)
     sampler = Sampler(opened, "all", symmetries=False, one_per_game=True)
-    judgement = judge_playout(unbroken, sampler, 20)
+    results = evaluate_playout(unbroken, sampler, 20)
     rows = sampler.rows(0)
     for i in range(20):
         record = opened.row(int(rows.game[i]))
@@ -276,9 +276,9 @@ def test_the_file_is_judged_as_its_playouts_draw(unbroken: Path, store: Path) ->
         weights = _native.playout_weights(game._native, f"linear:{unbroken}").astype(np.float64)
         chance = weights[int(record.moves[rows.ply[i]] & 0x7FFF)] / weights.sum()
         if chance > 0:
-            assert judgement.loss[i] == pytest.approx(-np.log(chance), rel=1e-3)
+            assert results.loss[i] == pytest.approx(-np.log(chance), rel=1e-3)
         else:
-            assert judgement.loss[i] == pytest.approx(-np.log(1e-12)) and judgement.top1[i] == 0
+            assert results.loss[i] == pytest.approx(-np.log(1e-12)) and results.top1[i] == 0
 
 
 def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -293,11 +293,13 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
     card = json.loads(capsys.readouterr().out)
     assert card["name"] == "mine" and card["reproduce"] == "tengen train mine.yaml --set training.games=20"
     assert card["data"] == f"the games of {store.name}"
-    judged = []
+    evaluated = []
     for split in ("all", "auto"):
         assert main(["evaluate", path, str(store), "--split", split, "--json"]) == 0
-        judged.append(json.loads(capsys.readouterr().out)["positions"])
-    assert judged[0] == GAMES > judged[1] > 0  # by itself on the games that it did not learn from
+        evaluated.append(json.loads(capsys.readouterr().out))
+    whole, held_out = evaluated
+    assert (whole["split"], held_out["split"]) == ("all", "validation")
+    assert whole["positions"] == GAMES > held_out["positions"] > 0  # by itself on the games that it did not learn from
     assert main(["evaluate", path, str(store)]) == 0
     capsys.readouterr()
     for option, value in (("--device", "cpu"), ("--precision", "f32")):  # of networks alone

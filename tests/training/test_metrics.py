@@ -9,7 +9,7 @@ import pytest
 from training.small_run import random_record
 
 from tengen.data.batch import Batch, Rows
-from tengen.data.label_sampler import LabelSampler, TargetMix, labels_to_judge_by
+from tengen.data.label_sampler import LabelSampler, TargetMix, evaluation_labels
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
@@ -20,7 +20,7 @@ from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.statistics import Z95
 from tengen.training.card import metric_entries
-from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, judge, measure
+from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, compare, measure
 
 
 def batch(moves: list[int], values: list[float]) -> Batch:
@@ -39,7 +39,7 @@ def evaluation(policy: list[list[float]], value: list[float]) -> Evaluation:
 
 def test_ranks_losses_and_values() -> None:
     sure = [0.5, 0.2, 0.1, 0.08, 0.05, 0.04, 0.02, 0.01, 0, 0]
-    found = judge(
+    found = compare(
         evaluation([sure] * 4, [0.8, -0.5, 0.2, 0.0]),
         batch([0, 4, 5, -1], [1, 1, -1, math.nan]),
         np.array([0, 60, 120, 7]),
@@ -57,7 +57,7 @@ def test_ranks_losses_and_values() -> None:
 
 
 def test_a_network_without_a_value_has_no_figures_of_it() -> None:
-    found = judge(evaluation([[0.1] * 10] * 2, [0, 0]), batch([7, 3], [1, -1]), *2 * [np.arange(2)], has_value=False)
+    found = compare(evaluation([[0.1] * 10] * 2, [0, 0]), batch([7, 3], [1, -1]), *2 * [np.arange(2)], has_value=False)
     unknown = {name for name, figure in found.estimates().items() if not figure.count}
     assert unknown == {"value_mse", "value_mse_01", "value_accuracy"} and found.calibration() == []
 
@@ -89,7 +89,7 @@ def test_of_passes_a_network_without_one_says_nothing(tmp_path: Path) -> None:
     assert len(measure(UniformEvaluator(), part, 10, rows.append)) == 3
     assert [each.ply.tolist() for each in rows] == [part.rows(0).ply.tolist(), part.rows(1).ply[:1].tolist()]
     with_pass = measure(UniformEvaluator(), Sampler(store, "all", batch_size=3, symmetries=False), 2).estimates()
-    assert with_pass["top1"].count == 2, "a network with a pass is judged by passes too"
+    assert with_pass["top1"].count == 2, "a network with a pass is evaluated on passes too"
     figures = agreement(network, LabelSampler(store, batch_size=3, symmetries=False, extra=OF_GAMES), 3)
     assert figures["same_move"].count == figures["divergence"].count == 2
     # The teacher's shares of the points are 1, and a half each.
@@ -98,7 +98,7 @@ def test_of_passes_a_network_without_one_says_nothing(tmp_path: Path) -> None:
 
 def test_ties_count_by_chance() -> None:
     """The uniform policy predicts one move in ten here, and five in ten, however numpy would sort it."""
-    found = judge(evaluation([[0.1] * 10], [0]), batch([7], [1]), np.array([0]), np.array([0]))
+    found = compare(evaluation([[0.1] * 10], [0]), batch([7], [1]), np.array([0]), np.array([0]))
     assert found.top1[0] == pytest.approx(0.1)
     assert found.top5[0] == pytest.approx(0.5)
 
@@ -252,12 +252,12 @@ def test_a_label_without_value_or_score_is_not_compared_with_the_result_of_the_g
             values, scores = labels.get("value"), labels.get("score")
             writer.add(replace(record, visits=visits, root_values=values, root_scores=scores))
     store = Store.open(tmp_path / "labels")
-    sampler = labels_to_judge_by(store, "all", 0, "tengen", batch_size=16, extra=OF_GAMES)
+    sampler = evaluation_labels(store, "all", 0, "tengen", batch_size=16, extra=OF_GAMES)
     assert sampler is not None
     found = agreement(network, sampler, 100)
     counts = [found[name].count for name in ("same_move", "teacher_value_mse", "teacher_score_error")]
     assert counts == [24, 24 * ("value" in known), 24 * ("score" in known)]
-    # Training may put the result in the place of a label; to be judged by, it is none.
+    # Training may put the result in the place of a label; to be evaluated by, it is none.
     mixed = LabelSampler(store, batch_size=16, symmetries=False, mix=TargetMix(value=0.5, score=1), extra=OF_GAMES)
     assert not np.isnan(mixed.batch(0).score).any()
     assert [figure.count for figure in agreement(network, mixed, 100).values()] == [24, *counts]

@@ -32,10 +32,10 @@ def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
         open_samplers(RunConfig.model_validate(settings))
 
 
-def test_judged_games_are_never_trained_on(settings: dict[str, Any]) -> None:
+def test_validation_games_are_never_trained_on(settings: dict[str, Any]) -> None:
     settings["data"] |= {"validation_store": None, "validation_fraction": 0.25}
     samplers = open_samplers(RunConfig.model_validate(settings))
     learned = {int(game) for step in range(200) for game in samplers.train.rows(step).game}
-    judged = {int(game) for game in samplers.validation.rows(0).game}
-    assert judged and not learned & judged
-    assert len(learned) + len(judged) == GAMES
+    validation = {int(game) for game in samplers.validation.rows(0).game}
+    assert validation and not learned & validation
+    assert len(learned) + len(validation) == GAMES

@@ -29,10 +29,10 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.callbacks import CALLBACKS  # noqa: E402
-from tengen.training.card import learnt_games  # noqa: E402
+from tengen.training.card import learned_games  # noqa: E402
 from tengen.training.cluster import _paths  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.start import LEARNT, scale_down, start_from, start_whole, with_network  # noqa: E402
+from tengen.training.start import LEARNED, scale_down, start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import make_network, train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
@@ -233,14 +233,14 @@ def test_a_run_goes_on_when_its_start_is_gone(
     run = RunConfig.model_validate(settings)
     assert str(start) not in _paths(run, RunFolder(folder, run.kind)), "nor does a machine of a cluster need it"
     # A run of an earlier version needs its start.
-    (folder / LEARNT).unlink()
+    (folder / LEARNED).unlink()
     assert main(command) == 2
 
 
-def test_a_network_says_what_its_start_learnt(
+def test_a_network_says_what_its_start_learned(
     settings: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of a file, of a folder, and of one of an earlier version; `evaluate` judges it on what none of them learnt."""
+    """Of a file, of a folder, and of one of an earlier version; `evaluate` takes what none of them learned."""
     stores = {"first": range(40), "second": range(40, 80)}
     for name, seeds in stores.items():
         with StoreWriter(tmp_path / name) as writer:
@@ -255,22 +255,22 @@ def test_a_network_says_what_its_start_learnt(
         return train(RunConfig.model_validate(settings | changed), tmp_path / name, show_progress=False)
 
     def entries(path: Path) -> list[tuple[str, float]]:
-        return [(each["store"], each["validation_fraction"]) for each in learnt_games(read_card(path).provenance)]
+        return [(each["store"], each["validation_fraction"]) for each in learned_games(read_card(path).provenance)]
 
     parent = run("parent", "first", 0.25, None)
     child = run("child", "second", 0.5, parent)
     assert entries(parent) == [("first", 0.25)] and entries(child) == [("second", 0.5), ("first", 0.25)]
     assert entries(run("of-folder", "second", 0.5, parent.parents[1])) == entries(child)
-    (parent.parents[1] / LEARNT).unlink()
+    (parent.parents[1] / LEARNED).unlink()
     assert entries(run("of-old", "second", 0.5, parent.parents[1])) == entries(child)
-    assert "the start has learnt" not in caplog.text
+    assert "the start has learned" not in caplog.text
     grandchild = run("grandchild", "first", 0.5, child)  # it holds out half, its first network a quarter
-    assert "the start has learnt from about 67% of the games of" in caplog.text
+    assert "the start has learned from about 67% of the games of" in caplog.text
     assert entries(grandchild) == [("first", 0.5), *entries(child)]
     for path, store, fraction, said in (
-        (child, "first", 0.25, ["a network that it began with learnt from about"]),
-        (child, "second", 0.5, ["it learnt from about"]),
-        (grandchild, "first", 0.25, ["it learnt from about", "a network that it began with learnt from about"]),
+        (child, "first", 0.25, ["a network that it began with learned from about"]),
+        (child, "second", 0.5, ["it learned from about"]),
+        (grandchild, "first", 0.25, ["it learned from about", "a network that it began with learned from about"]),
     ):
         capsys.readouterr()
         games = Store.open(tmp_path / store)
@@ -278,12 +278,12 @@ def test_a_network_says_what_its_start_learnt(
         assert (found.split, found.fraction) == ("validation", fraction)
         lines = capsys.readouterr().err.splitlines()
         assert len(lines) == len(said) and all(map(str.startswith, lines, said)), lines
-        assert all("judged on those that were held out" in line for line in lines)
+        assert all("evaluated on those that were held out" in line for line in lines)
         evaluate._Games.choose(games, read_card(path), "all")
         assert capsys.readouterr().err.count("warning: ") == len(said)
     assert main(["evaluate", str(child), str(tmp_path / "first"), "--json"]) == 0
-    judged = json.loads(capsys.readouterr().out)["positions"]
-    assert judged == Sampler(Store.open(tmp_path / "first"), "validation", validation_fraction=0.25).games < 20
+    evaluated = json.loads(capsys.readouterr().out)["positions"]
+    assert evaluated == Sampler(Store.open(tmp_path / "first"), "validation", validation_fraction=0.25).games < 20
 
 
 class Killed(Callback):

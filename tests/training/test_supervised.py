@@ -105,7 +105,7 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     assert not list(unbroken.rglob("*.partial"))
 
 
-def test_the_network_file_plays_as_the_network_that_was_judged_on_the_way(unbroken: Path, run: RunConfig) -> None:
+def test_the_network_file_plays_as_the_network_that_was_validated_on_the_way(unbroken: Path, run: RunConfig) -> None:
     """Trained on one size, which is not the usual one, and the recipe does not say which."""
     path = unbroken / "nets" / "small.onnx"
     card = read_card(path)
@@ -113,10 +113,10 @@ def test_the_network_file_plays_as_the_network_that_was_judged_on_the_way(unbrok
     samplers = open_samplers(run)
     trainer = make_trainer(run, samplers.train.plane_set)
     trainer.restore(final_state(unbroken))
-    judged = measure(TorchEvaluator(trainer.average, name="average", device="cpu"), samplers.validation)
+    validated = measure(TorchEvaluator(trainer.average, name="average", device="cpu"), samplers.validation)
     of_file = measure(OpenVinoEvaluator(path, precision="f32"), samplers.validation)
-    assert of_file.loss == pytest.approx(judged.loss, abs=1e-3)
-    assert of_file.value == pytest.approx(judged.value, abs=1e-3)
+    assert of_file.loss == pytest.approx(validated.loss, abs=1e-3)
+    assert of_file.value == pytest.approx(validated.value, abs=1e-3)
 
 
 def test_rules_that_no_game_had_make_no_difference(unbroken: Path) -> None:
@@ -139,10 +139,10 @@ def test_a_plateau_of_a_figure_that_validations_do_not_have_is_refused(
     settings: dict[str, Any], tmp_path: Path, metric: str, winner: int | None
 ) -> None:
     """A policy alone; games without results; drawn games. The rate would never fall."""
-    with StoreWriter(tmp_path / "judged") as writer:
+    with StoreWriter(tmp_path / "validation") as writer:
         for seed in range(9):
             writer.add(replace(random_record(seed), winner=winner))
-    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["data"]["validation_store"] = str(tmp_path / "validation")
     if winner == 0:
         settings["network"] = {"family": "plain", "plane_set": "tengen", "convs": ["3x3x8"], "board_size": 7}
     settings["training"]["schedule"] = {"shape": "plateau", "metric": metric}
@@ -213,12 +213,12 @@ def test_games_of_a_size_that_the_network_does_not_take_are_refused(settings: di
 
 
 @pytest.mark.parametrize("games", [1, 9])
-def test_what_cannot_be_judged_is_no_number_in_the_log(settings: dict[str, Any], tmp_path: Path, games: int) -> None:
+def test_what_cannot_be_validated_is_no_number_in_the_log(settings: dict[str, Any], tmp_path: Path, games: int) -> None:
     """Games that nobody won, or a single one, which gives no interval: the log is JSON all the same."""
-    with StoreWriter(tmp_path / "judged") as writer:
+    with StoreWriter(tmp_path / "validation") as writer:
         for seed in range(games):
             writer.add(replace(random_record(seed), winner=None if games > 1 else 0))
-    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["data"]["validation_store"] = str(tmp_path / "validation")
     settings["training"] |= {"steps": 5, "validate_every": 5}
     train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
     lines = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
@@ -385,7 +385,7 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
 
     Labels of games that are held out show how far it agrees with the teacher.
     """
-    labels, judged = tmp_path / "labels", settings["data"]["validation_store"]
+    labels, validation = tmp_path / "labels", settings["data"]["validation_store"]
     games = Path(settings["data"]["store"]).name
     command = ["label", settings["data"]["store"], "--teacher", "zero-7x7", "--per-game", "3", "--licence", "CC0"]
     assert main([*command, "--out", str(labels), "--quiet"]) == 0
@@ -406,7 +406,7 @@ def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) 
     apart = [event["divergence"] for event in read_events(tmp_path / "run", "validation")]
     assert len(apart) == 3 and apart[2] < apart[0] - 0.05
     assert card.metrics["divergence"] == pytest.approx(apart[2], abs=0.02)  # in training bf16 may compute it
-    settings["data"]["store"] = judged
+    settings["data"]["store"] = validation
     with pytest.raises(StoreError, match="no position with a policy target"):
         open_samplers(RunConfig.model_validate(settings))
     with pytest.raises(ValidationError, match="games does not go with labels of a teacher"):
@@ -441,7 +441,7 @@ def test_a_finished_run_only_finishes_again(
     path = train(run, unbroken, show_progress=False)
     assert read_card(path).positions == 240
     assert [e["event"] for e in read_events(unbroken)].count("final") == 1
-    assert not any(path.is_file() for path in tmp_path.rglob("*")), "models that are judged once are not kept"
+    assert not any(path.is_file() for path in tmp_path.rglob("*")), "models that are evaluated once are not kept"
     after = final_state(unbroken)["network"]
     assert all(torch.equal(before[name], after[name]) for name in before)
 

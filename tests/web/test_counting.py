@@ -5,7 +5,8 @@ import pytest
 
 from tengen.errors import IllegalMove
 from tengen.game import Game
-from tengen.web.counting import explain, group_of, in_words, score_result, territory
+from tengen.sgf.values import score_text
+from tengen.web.counting import explain, group_of, in_words, territory
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,7 @@ from tengen.web.counting import explain, group_of, in_words, score_result, terri
     [(3.5, "B+3.5", "Black wins by 3.5"), (-12.0, "W+12", "White wins by 12"), (0.0, "0", "The game is a draw")],
 )
 def test_a_score_becomes_a_result_and_words(score: float, result: str, words: str) -> None:
-    assert score_result(score) == result and in_words(result) == words
+    assert score_text(score) == result and in_words(result) == words
 
 
 @pytest.mark.parametrize(

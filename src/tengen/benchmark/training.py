@@ -41,8 +41,9 @@ class Encoding:
 class TrainingTime:
     """How long a recipe will take, from the steps that were measured.
 
-    `positions` a second are those of training steps alone; `judging` is the share of the time that
-    validation takes. `seconds` count from the first step to the end of the last, with the validations between.
+    `positions` a second are those of training steps alone; `judging`, a key of `tengen bench --json`, is the share of
+    the time that validation takes. `seconds` count from the first step to the end of the last, with the validations
+    between.
     """
 
     recipe: str
@@ -108,19 +109,19 @@ def estimate(run: RunConfig, seconds: float) -> TrainingTime:
             seed = run.training.seed if run.data.vary_rules else None
             drawn = {"any_rules": run.data.vary_rules, "extra": teacher.inputs(run.data.threads, seed)}
         train = Sampler(store, "all", config.plane_set, run.drawn_positions, threads=run.data.threads, **drawn)
-        judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
-        pace = measure_pace(run, Samplers(train, judged), seconds)
+        validation = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
+        pace = measure_pace(run, Samplers(train, validation), seconds)
     return _estimate(run, name, "random games", pace, run.training.validation_games)
 
 
-def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, float, str]:
+def plan(config: TrainConfig, pace: Pace, validation_positions: int) -> tuple[int, float, float, str]:
     """(steps, seconds, share of validation, what ends the run) of a run at the measured pace.
 
-    Each validation takes `judged` positions, at the interval of the recipe and at the end.
+    Each validation takes `validation_positions` positions, at the interval of the recipe and at the end.
     """
-    a_judging = judged * pace.validation_seconds
+    a_validation = validation_positions * pace.validation_seconds
     interval = config.steps_between_validations
-    a_step = pace.step_seconds + a_judging / interval
+    a_step = pace.step_seconds + a_validation / interval
     ends = {}
     if config.total_steps is not None:
         ends["steps" if config.total_steps == config.steps else "epochs"] = config.total_steps
@@ -128,13 +129,14 @@ def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, floa
         ends["max_hours"] = max(1, int(config.max_hours * 3600 / a_step))
     ends_by = min(ends, key=lambda name: ends[name])
     steps = ends[ends_by]
-    judgings = math.ceil(steps / interval)
-    seconds = steps * pace.step_seconds + judgings * a_judging
-    return steps, seconds, judgings * a_judging / seconds, ends_by
+    validations = math.ceil(steps / interval)
+    seconds = steps * pace.step_seconds + validations * a_validation
+    return steps, seconds, validations * a_validation / seconds, ends_by
 
 
-def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int) -> TrainingTime:
-    steps, seconds, judging, ends_by = plan(run.training, pace, min(judged, run.training.validation_games))
+def _estimate(run: RunConfig, network: str, source: str, pace: Pace, validation_positions: int) -> TrainingTime:
+    limit = run.training.validation_games
+    steps, seconds, validating, ends_by = plan(run.training, pace, min(validation_positions, limit))
     return TrainingTime(
         recipe=run.name,
         network=network,
@@ -145,7 +147,7 @@ def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int
         waiting=pace.waiting,
         steps=steps,
         positions=steps * run.training.batch_size,
-        judging=judging,
+        judging=validating,
         seconds=seconds,
         ends_by=ends_by,
     )

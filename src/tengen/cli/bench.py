@@ -231,7 +231,7 @@ def _how_measured(row: TrainingTime) -> str:
     end = "its max_hours end it" if row.ends_by == "max_hours" else f"{row.steps:,} steps end it"
     parts = [
         f"{row.recipe}: from {row.measured_steps} steps on positions of {row.source}; {end}",
-        f"judging takes {row.judging:.0%}",
+        f"validation takes {row.judging:.0%}",
     ]
     if row.waiting >= 0.01:
         parts.append(f"waiting for data {row.waiting:.0%}")

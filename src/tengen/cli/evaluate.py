@@ -17,7 +17,8 @@ from rich.table import Table
 
 from tengen.cli.nets import find_file
 from tengen.cli.tables import print_table
-from tengen.data.label_sampler import labels_to_judge_by
+from tengen.data.format import games_digest
+from tengen.data.label_sampler import evaluation_labels
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
@@ -29,7 +30,7 @@ from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
 from tengen.machine import Device, Precision
-from tengen.training.card import learnt_games, share_learnt
+from tengen.training.card import learned_games, share_learned
 from tengen.training.config import DEFAULT_FRACTION
 from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, measure
 
@@ -58,7 +59,7 @@ def command(
     positions: Annotated[int | None, typer.Option(min=1, help="only the first so many; all games unless given")] = None,
     split: Annotated[
         Literal["auto", "train", "validation", "all"],
-        typer.Option(help="games: those held out of training, or all; auto: held out where it learnt from this store"),
+        typer.Option(help="games: those held out of training, or all; auto: held out where it learned from this store"),
     ] = "auto",
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
@@ -67,8 +68,9 @@ def command(
     precision: Annotated[Precision, typer.Option(help="what the CPU computes in; auto: the fastest")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
-    """Judge a network by the games of a store: one random position a game, never a pass, the same for every network.
+    """Evaluate a network on the games of a store: one random position a game, never a pass.
 
+    Two networks get the same positions with the same --split, share of held-out games and --seed, as --json has them.
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
     if network != "uniform":
@@ -79,19 +81,21 @@ def command(
             if value != "auto":
                 raise NetworkError(f"{option} {value} is for networks; {network} is a playout policy")
         card = read_playout_card(find_playout(network))
-        name, judgement = _judge_playout(network, _Games.choose(games, card, split), batch, seed, every, positions)
+        chosen = _Games.choose(games, card, split)
+        name, results = _evaluate_playout(network, chosen, batch, seed, every, positions)
         labels: dict[str, Estimate] = {}
     else:
-        name, judgement, labels = _judge_network(
+        name, chosen, results, labels = _evaluate_network(
             network, games, split, device, precision, batch, seed, every, positions
         )
     if as_json:
-        print(json_text(_as_json(name, judgement, labels)))
+        drawn = {**chosen.entries(), "seed": seed, "all_positions": every}
+        print(json_text(_as_json(name, drawn, results, labels)))
     else:
-        _print(name, judgement, labels)
+        _print(name, chosen, results, labels)
 
 
-def _judge_network(
+def _evaluate_network(
     network: str,
     store: Store,
     split: str,
@@ -101,14 +105,15 @@ def _judge_network(
     seed: int,
     every: bool,
     positions: int | None,
-) -> tuple[str, PredictionResults, dict[str, Estimate]]:
-    """The network's name, what it predicts of the games, and how far it agrees with labels, if the store has any."""
+) -> tuple[str, _Games, PredictionResults, dict[str, Estimate]]:
+    """The network's name, the games, what it predicts of them, and its agreement with labels, if the store has any."""
     evaluator = load_evaluator(network, device, batch=batch, precision=precision)
     sizes = [int(size) for size in np.unique(store.column("size"))]
     chosen = evaluator.on(sizes[-1])  # of the largest board, as `measure` does
     card = read_card(chosen.path) if isinstance(chosen, NetworkFileEvaluator) else None
     if others := {f"{size}x{size}" for size in sizes if evaluator.on(size).name != chosen.name}:
-        note = f"{network} plays {', '.join(sorted(others))} with other networks: {chosen.name} is judged on all boards"
+        boards = ", ".join(sorted(others))
+        note = f"{network} plays {boards} with other networks: {chosen.name} is evaluated on all boards"
         print(note, file=sys.stderr)
     if card is not None:
         _warn_of_boards(card, store)
@@ -117,32 +122,32 @@ def _judge_network(
         chosen.policy_optimism = RAW_OPTIMISM
     planes = chosen.plane_set
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
-    with Console(stderr=True).status(f"judging {escape(chosen.name)} on {sampler.games:,} games"):
-        judgement = measure(evaluator, sampler, positions)
+    with Console(stderr=True).status(f"evaluating {escape(chosen.name)} on {sampler.games:,} games"):
+        results = measure(evaluator, sampler, positions)
         options = {"batch_size": batch, "seed": seed, "extra": OF_GAMES}
-        labelled = labels_to_judge_by(store, games.split, games.fraction, planes, **options)
-        labels = {} if labelled is None else agreement(evaluator, labelled, len(judgement))
-    return chosen.name, judgement, labels
+        labelled = evaluation_labels(store, games.split, games.fraction, planes, **options)
+        labels = {} if labelled is None else agreement(evaluator, labelled, len(results))
+    return chosen.name, games, results, labels
 
 
 @dataclass(frozen=True)
-class _Learnt:
-    """The share of a store's games that a network learnt from, and the fraction of them that it held out, if any."""
+class _Learned:
+    """The share of a store's games that a network learned from, and the fraction of them that it held out, if any."""
 
     share: float
     fraction: float | None
 
     def holds_out(self, store: Store) -> bool:
-        """Whether it learnt from the store, but not from all of its games."""
+        """Whether it learned from the store, but not from all of its games."""
         return bool(self.share and self.fraction and choose(store.hashes, "validation", self.fraction).any())
 
     def notify(self, who: str, store: Store, split: str) -> None:
-        """Say what judging on a split of the store means for the figures."""
+        """Say what evaluating on a split of the store means for the figures."""
         part = "the" if self.share == 1 else f"about {self.share:.0%} of the"
-        known = f"{who} learnt from {part} games of {store.path}"
+        known = f"{who} learned from {part} games of {store.path}"
         held_out = self.holds_out(store)
         if split == "auto" and held_out:
-            print(f"{known}: judged on those that were held out; --split all takes all games", file=sys.stderr)
+            print(f"{known}: evaluated on those that were held out; --split all takes all games", file=sys.stderr)
         elif self.share and split != "validation":
             why = "" if split != "auto" else ", and holds none out"
             print(f"warning: {known}{why}: it predicts them better than games that it does not know", file=sys.stderr)
@@ -150,7 +155,7 @@ class _Learnt:
 
 @dataclass(frozen=True)
 class _Games:
-    """The games of a store that judge a network."""
+    """The games of a store on which a network is evaluated."""
 
     store: Store
     split: Split
@@ -159,20 +164,35 @@ class _Games:
     @classmethod
     def choose(cls, store: Store, card: Card | None, split: str) -> _Games:
         """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
-        entries = learnt_games(card.provenance) if card else []
-        learnt = [_Learnt(share_learnt(games, store.hashes), games["validation_fraction"]) for games in entries]
-        if not learnt:  # a card of an earlier version names the store alone
+        entries = learned_games(card.provenance) if card else []
+        learned = [_Learned(share_learned(games, store.hashes), games["validation_fraction"]) for games in entries]
+        if not learned:  # a card of an earlier version names the store alone
             named = card is not None and card.data.startswith(f"the games of {store.path.name}")
-            learnt = [_Learnt(float(named), DEFAULT_FRACTION)]
-        fractions = [each.fraction for each in learnt if each.fraction]
-        held_out = [each.fraction for each in learnt if each.fraction and each.holds_out(store)]
-        # Of several fractions the smallest holds out what none of the networks learnt from.
+            learned = [_Learned(float(named), DEFAULT_FRACTION)]
+        fractions = [each.fraction for each in learned if each.fraction]
+        held_out = [each.fraction for each in learned if each.fraction and each.holds_out(store)]
+        # Of several fractions the smallest holds out what none of the networks learned from.
         fraction = min(held_out or fractions[:1] or [DEFAULT_FRACTION])
-        for who, each in zip(chain(["it"], repeat("a network that it began with")), learnt, strict=False):
+        for who, each in zip(chain(["it"], repeat("a network that it began with")), learned, strict=False):
             each.notify(who, store, split)
         if split == "auto":
             split = "validation" if held_out else "all"
         return cls(store, cast("Split", split), fraction)
+
+    def entries(self) -> dict[str, object]:
+        """The store and which of its games, as JSON. `validation_fraction` is None where it chooses no games."""
+        return {
+            "store": {"path": str(self.store.path), "sha256": games_digest(self.store.manifest)},
+            "split": self.split,
+            "validation_fraction": None if self.split == "all" else self.fraction,
+        }
+
+    def __str__(self) -> str:
+        """The split and its share of the games: `validation split (2%)`."""
+        if self.split == "all":
+            return "all games"
+        share = self.fraction if self.split == "validation" else 1 - self.fraction
+        return f"{self.split} split ({100 * share:.4g}%)"
 
     def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
         return Sampler(self.store, self.split, planes, symmetries=False, validation_fraction=self.fraction, **options)
@@ -183,51 +203,56 @@ def _warn_of_boards(card: Card, store: Store) -> None:
     strange = ~np.isin(sizes, card.board_sizes)
     if strange.any():
         boards = ", ".join(f"{size}x{size}" for size in np.unique(sizes[strange]))
-        learnt = ", ".join(f"{size}x{size}" for size in card.board_sizes)
+        learned = ", ".join(f"{size}x{size}" for size in card.board_sizes)
         part = f"{int(strange.sum()):,} of the store's {len(store):,} games are {boards}, new to it"
-        note = f"{card.name} learnt {learnt}: {part}"
+        note = f"{card.name} learned {learned}: {part}"
         print(note, file=sys.stderr)
 
 
-def _judge_playout(
+def _evaluate_playout(
     name: str, games: _Games, batch: int, seed: int, every: bool, positions: int | None
 ) -> tuple[str, PredictionResults]:
-    from tengen.training.linear import judge_playout
+    from tengen.training.linear import evaluate_playout
 
     path = find_playout(name)
     sampler = games.sampler(batch_size=batch, seed=seed, one_per_game=not every)
-    with Console(stderr=True).status(f"judging {escape(path.stem)} on {sampler.games:,} games"):
-        return path.stem, judge_playout(path, sampler, positions)
+    with Console(stderr=True).status(f"evaluating {escape(path.stem)} on {sampler.games:,} games"):
+        return path.stem, evaluate_playout(path, sampler, positions)
 
 
-def _as_json(name: str, judgement: PredictionResults, labels: dict[str, Estimate]) -> dict[str, object]:
+def _as_json(
+    name: str, drawn: dict[str, object], results: PredictionResults, labels: dict[str, Estimate]
+) -> dict[str, object]:
+    """One JSON object. `drawn` says which positions: figures compare where it is the same."""
+
     def figures(estimates: dict[str, Estimate]) -> dict[str, object]:
         known = {key: (figure.mean, *figure.interval(9)) for key, figure in estimates.items() if figure.count}
         return {key: dict(zip(("mean", "low", "high"), ends, strict=True)) for key, ends in known.items()}
 
     return {
         "network": name,
-        "positions": len(judgement),
-        **figures(_not_negative(judgement.estimates())),
+        **drawn,
+        "positions": len(results),
+        **figures(_not_negative(results.estimates())),
         **figures(_not_negative(labels)),
         "phases": {
             phase: {"positions": len(part), **figures(_not_negative(part.estimates()))}
-            for phase, part in judgement.by_phase().items()
+            for phase, part in results.by_phase().items()
         },
         "calibration": [
             {"predicted": chance, "won": won.mean, "low": low, "high": high, "positions": won.count}
-            for chance, won in judgement.calibration()
+            for chance, won in results.calibration()
             for low, high in [won.interval(9)]
         ],
     }
 
 
-def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate]) -> None:
+def _print(name: str, games: _Games, results: PredictionResults, labels: dict[str, Estimate]) -> None:
     console = Console()
-    titles = [(f"{escape(name)}: {len(judgement):,} positions", judgement.estimates())]
+    titles = [(f"{escape(name)}: {len(results):,} positions, {games}", results.estimates())]
     if known := {key: estimate for key, estimate in labels.items() if estimate.count}:
-        judged = max(estimate.count for estimate in known.values())
-        titles.append((f"agreement with the labels: {judged:,} positions", known))
+        labelled = max(estimate.count for estimate in known.values())
+        titles.append((f"agreement with the labels: {labelled:,} positions", known))
     for title, estimates in titles:
         figures = Table(title=title, title_justify="left")
         figures.add_column("figure")
@@ -239,17 +264,17 @@ def _print(name: str, judgement: PredictionResults, labels: dict[str, Estimate])
     phases = Table(title="by phase of the game", title_justify="left")
     for heading in ("moves played", "positions", "top-1", "top-5", "winner predicted"):
         phases.add_column(heading, justify="left" if heading == "moves played" else "right")
-    for phase, part in judgement.by_phase().items():
+    for phase, part in results.by_phase().items():
         found = _not_negative(part.estimates())
         shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
         phases.add_row(phase, f"{len(part):,}", *shares)
     print_table(phases, console)
-    if not judgement.calibration():  # it has no value
+    if not results.calibration():  # it has no value
         return
     calibration = Table(title="calibration of the value", title_justify="left")
     for heading in ("predicted to win", "won", "95% interval", "positions"):
         calibration.add_column(heading, justify="right")
-    for chance, won in judgement.calibration():
+    for chance, won in results.calibration():
         calibration.add_row(f"{chance:.1%}", *_shown("won", won), f"{won.count:,}")
     print_table(calibration, console)
 

@@ -41,7 +41,7 @@ def command(
         int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
     ] = None,
     size: Annotated[int | None, typer.Option(help=rf"board size, {SIZES} \[19]")] = None,
-    komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
+    komi: Annotated[float | None, typer.Option(help=r"points for White \[the usual komi of the rules]")] = None,
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[
         str | None,

@@ -35,7 +35,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="GAMES",
-            help="SGF files, folders or archives to train on, and to be judged on a part of, instead of the recipe's "
+            help="SGF files, folders or archives to train on, and to validate on a part of, instead of the recipe's "
             "stores; imported into the folder of the run",
         ),
     ] = None,
@@ -66,7 +66,7 @@ def command(
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
     if kind == "linear-playout" and cluster:
-        raise RecipeError(f"linear playout policies are learnt in this process: {recipe} runs without --cluster")
+        raise RecipeError(f"linear playout policies are learned in this process: {recipe} runs without --cluster")
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
     run = load_recipe(recipe, _own_store(settings) if games else settings, model=model)
     folder = out if out is not None else Path("runs") / run.name
@@ -137,9 +137,9 @@ def _train_network(run: RunConfig, config: NetConfig, folder: Path, cluster: str
 
     if cluster:
         from tengen.cluster import Cluster
-        from tengen.training.cluster import place_of, train_on
+        from tengen.training.cluster import train_on
 
-        with Cluster(cluster, place_of(run)) as joined, report_interruption(folder):
+        with Cluster(cluster, run.cluster.place()) as joined, report_interruption(folder):
             path = train_on(joined, run, folder, show_progress=not quiet)
     else:
         from tengen.training.supervised import train
@@ -163,7 +163,7 @@ def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
 
 
 def _own_store(settings: Sequence[str]) -> list[str]:
-    """The settings of a run with a store of its own, some of whose games judge it unless they say more."""
+    """The settings of a run with a store of its own, some of whose games validate unless they say more."""
     if given := next((setting for setting in settings if setting.startswith("data.store=")), None):
         raise RecipeError(f"--set {given} and GAMES both say what to train on: give one of them")
     return ["data.validation_store=null", *settings, f"data.store={_GAMES}"]

@@ -70,9 +70,9 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
         joined = None
         if cluster:
             from tengen.cluster import Cluster
-            from tengen.selfplay.cluster import place_of
 
-            joined = stack.enter_context(Cluster(cluster, place_of(config)))  # before the flag: Ray has signal handlers
+            # Before the flag: Ray has signal handlers.
+            joined = stack.enter_context(Cluster(cluster, config.cluster.place()))
         stack.enter_context(report_interruption(folder))
         stop, observer = stack.enter_context(ShutdownFlag()), stack.enter_context(shown)
         if role == "lead":

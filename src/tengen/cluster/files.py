@@ -39,12 +39,16 @@ class SharedFiles:
 
     def unpack(self, folder: Path) -> dict[str, Path]:
         """Write what is not there yet into `folder`; where the file or folder of each name lies now."""
-        found = {}
-        for number, (name, files) in enumerate(self.parts.items()):
-            for place, content in files.items():
-                path = folder / str(number) / place
+        found = {name: self.destination(folder, name) for name, files in self.parts.items() if files}
+        for name, destination in found.items():
+            for place, content in self.parts[name].items():
+                path = destination.parent / place
                 if not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(import_ray().get(content))
-                found[name] = folder / str(number) / place.partition("/")[0]
         return found
+
+    def destination(self, folder: Path, name: str) -> Path:
+        """Where `unpack` writes the file or folder of this name, which must have contents."""
+        number, place = list(self.parts).index(name), next(iter(self.parts[name]))
+        return folder / str(number) / place.partition("/")[0]

@@ -57,7 +57,7 @@ def recorded_positions(store: Store) -> Ints:
     return np.concatenate([shard.recorded for shard in store.shards]) if store.shards else np.empty(0, np.int64)
 
 
-def labels_to_judge_by(
+def evaluation_labels(
     store: Store, split: Split, validation_fraction: float, plane_set: str | PlaneSet, **options: Any
 ) -> LabelSampler | None:
     """The labelled positions of a split of a store, as they were played; None where it has none.

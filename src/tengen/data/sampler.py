@@ -329,6 +329,6 @@ def _why_nothing(store: Store, split: Split, fraction: float) -> str:
     if split != "validation":
         return f"no position of the split '{split}' passes the filters"
     return (
-        f"none of its {len(store)} games is set apart to judge on, by a validation_fraction of {fraction:g}; "
+        f"none of its {len(store)} games is set apart to validate on, by a validation_fraction of {fraction:g}; "
         "give a larger one, or a validation_store"
     )

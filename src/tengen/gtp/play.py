@@ -19,6 +19,7 @@ from tengen.errors import GtpError, IllegalMove, TengenError
 from tengen.game import EMPTY
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession
+from tengen.sgf.values import score_text
 
 
 def play(session: GtpSession, args: Arguments) -> str:
@@ -220,9 +221,7 @@ STATUSES = ("alive", "dead", "seki")
 def final_score(session: GtpSession, args: Arguments) -> str:
     """[WAY]: `B+3.5`, `W+0.5`, or `0` for a draw or a game without result, by the rules and komi of the game."""
     score = session.game.score(_dead(session, args, 0))
-    if score == 0 or session.game.is_no_result:
-        return "0"
-    return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+    return "0" if session.game.is_no_result else score_text(score)
 
 
 def final_status_list(session: GtpSession, args: Arguments) -> str:

@@ -6,20 +6,16 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 from tengen.cluster import Cluster, SharedFiles
 from tengen.evaluators.installed_networks import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
-from tengen.match.game import Outcome
+from tengen.match.folder import PlayedRecord
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.spec import PlayerSpec
-
-PlayedGames: TypeAlias = list[tuple[Outcome, bytes]]
-"""Outcome and SGF record of each game."""
 
 
 class MatchWork:
@@ -39,12 +35,12 @@ class MatchWork:
         self._sources: dict[str, str] = {}  # what loads each network on this machine
         self._match: BatchMatch | None = None
 
-    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], PlayedGames]]:
-        """Finished games: outcome and SGF record."""
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], list[PlayedRecord]]]:
+        """Finished games by their numbers."""
         for batch in self.open().play(items):
             if stop.is_set():
                 return
-            yield [one.outcome.index for one in batch], [(one.outcome, one.sgf()) for one in batch]
+            yield [one.outcome.index for one in batch], [PlayedRecord(one.outcome, one.sgf()) for one in batch]
 
     def close(self) -> None:
         if self._match is not None:
@@ -85,10 +81,12 @@ class _OpenPlayers:
         yield list(items), None
 
 
-def play_by_cluster(cluster: Cluster, work: MatchWork, check: Check, indices: Iterable[int]) -> Iterator[PlayedGames]:
+def play_by_cluster(
+    cluster: Cluster, work: MatchWork, check: Check, indices: Iterable[int]
+) -> Iterator[list[PlayedRecord]]:
     """Play games by their numbers, in the order in which they end. `check` may raise, to stop."""
     for new, games in cluster.run(work, indices, work.at_once, _stop(check)):
-        yield [game for game in games if game[0].index in new]
+        yield [game for game in games if game.outcome.index in new]
 
 
 def start_players(cluster: Cluster, work: MatchWork, check: Check) -> None:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import BaseFileLock
 
@@ -26,6 +26,13 @@ VERSION = 2
 # A match may be made longer; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
 _RENAMED = {"sure": "majority", "died": "crash", "nonsense": "invalid answer"}  # reasons in older folders
+
+
+class PlayedRecord(NamedTuple):
+    """A finished game as the folder keeps it: its outcome, and its record as SGF."""
+
+    outcome: Outcome
+    sgf: bytes
 
 
 class OtherMatchError(TengenError):
@@ -134,8 +141,8 @@ class MatchFolder:
             complete = self._lines.read_bytes()
             _write(self._lines, complete[: complete.rfind(b"\n") + 1])
 
-    def add(self, played: Iterable[tuple[Outcome, bytes]]) -> None:
-        """Write finished games, an outcome and an SGF record each: the records first, then all lines at once."""
+    def add(self, played: Iterable[PlayedRecord]) -> None:
+        """Write finished games: the records first, then all lines at once."""
         lines = []
         for outcome, sgf in played:
             _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from tengen import _native
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
@@ -23,6 +23,7 @@ from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture
 from tengen.rules import Rules
 from tengen.sgf import Result, SgfInfo, write_game
+from tengen.sgf.values import score_text
 
 OPENING = 4
 """Default number of moves of an opening that is drawn."""
@@ -53,7 +54,8 @@ FAILURES = frozenset[Reason](get_args(ProgramReason))
 
 
 class Conditions(BaseModel):
-    """What holds for every game of a match. The games of a pair share their opening.
+    """What holds for every game of a match. The games of a pair share their opening. `komi` is the usual one of the
+    rules unless it is given.
 
     `openings` are drawn from the `policy` of a player, from those of both `players` in turn (see `openings.Drawn`) or
     from that of the network in `policy:NETWORK`, or are `random`, or come from a list: the path of SGF files or of
@@ -77,8 +79,8 @@ class Conditions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     size: int = 19
-    komi: float = Field(7.5, multiple_of=0.5, ge=-400, le=400)
     rules: str = "chinese"
+    komi: float = Field(None, multiple_of=0.5, ge=-400, le=400, validate_default=True)
     openings: str = "policy"
     opening: int | None = Field(None, ge=0)
     opening_temperature: float = Field(1.0, gt=0, le=100)
@@ -102,6 +104,12 @@ class Conditions(BaseModel):
     def _known(cls, rules: str) -> str:
         Rules.parse(rules)
         return rules
+
+    @field_validator("komi", mode="before")
+    @classmethod
+    def _usual(cls, komi: Any, info: ValidationInfo) -> Any:
+        """By default the usual one of the rules."""
+        return Rules.parse(info.data.get("rules", "chinese")).usual_komi if komi is None else komi
 
     def check_opening(self) -> None:
         """Raise RecipeError for a drawn opening that leaves no game; those of a list may have any length."""
@@ -347,9 +355,8 @@ class MatchGame:
         return self._scored(verdict.score, reason, counts=verdict.counts, disputed=verdict.disputed)
 
     def _scored(self, score: float, reason: Reason, **more: Any) -> Outcome:
-        if score == 0:
-            return self._outcome(None, "Draw", reason, score=score, **more)
-        return self._won(BLACK if score > 0 else WHITE, f"{abs(score):g}", reason, score=score, **more)
+        winner = None if score == 0 else self.names[BLACK if score > 0 else WHITE]
+        return self._outcome(winner, score_text(score, "Draw"), reason, score=score, **more)
 
     def _forfeit(self, color: int, error: ProgramError) -> Outcome:
         how = "T" if error.reason == "timeout" else "F"

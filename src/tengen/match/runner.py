@@ -15,7 +15,7 @@ from tengen.evaluators.installed_networks import find_network
 from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
 from tengen.match.cluster import MatchWork, play_by_cluster, start_players
-from tengen.match.folder import MatchFolder
+from tengen.match.folder import MatchFolder, PlayedRecord
 from tengen.match.game import Outcome
 from tengen.match.length import games_that_count
 from tengen.match.players import open_player
@@ -23,8 +23,6 @@ from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.sprt import SprtState, pair_scores
 from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
-
-Games = Iterator[Sequence[tuple[Outcome, bytes]]]
 
 
 class MatchObserver(Protocol):
@@ -133,7 +131,7 @@ def games_at_once(settings: MatchSettings, workers: int | None = None, cores: in
 
 
 class _Play(Protocol):
-    def __call__(self, indices: Iterable[int]) -> Games: ...
+    def __call__(self, indices: Iterable[int]) -> Iterator[Sequence[PlayedRecord]]: ...
 
 
 @contextmanager
@@ -150,10 +148,12 @@ def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> It
         return
     with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
         match.start()
-        yield lambda indices: ([(one.outcome, one.sgf()) for one in batch] for batch in match.play(indices))
+        yield lambda indices: ([PlayedRecord(one.outcome, one.sgf()) for one in batch] for batch in match.play(indices))
 
 
-def _play(settings: MatchSettings, files: MatchFolder, games: Games, observer: MatchObserver) -> None:
+def _play(
+    settings: MatchSettings, files: MatchFolder, games: Iterator[Sequence[PlayedRecord]], observer: MatchObserver
+) -> None:
     judged = 0  # pairs, after which the test was open
     for batch in games:
         files.add(batch)

@@ -18,7 +18,7 @@ from typing import Any
 from tengen.errors import TengenError
 from tengen.machine import signal_self, when_parent_ends
 from tengen.match.batch import BatchMatch
-from tengen.match.game import Outcome
+from tengen.match.folder import PlayedRecord
 from tengen.match.settings import MatchSettings
 
 _PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which may take three
@@ -47,8 +47,8 @@ class WorkerPool:
             self.close()
             raise
 
-    def play(self, indices: Iterable[int]) -> Iterator[list[tuple[Outcome, bytes]]]:
-        """Play these games, an outcome and an SGF record each, in the order in which they end.
+    def play(self, indices: Iterable[int]) -> Iterator[list[PlayedRecord]]:
+        """Play these games, in the order in which they end.
 
         A number is asked for when a worker is free, after the caller has seen all games that ended before.
         """
@@ -58,7 +58,7 @@ class WorkerPool:
             ready = set(wait(list(busy)))
             # Not by its class: on Windows a pipe has another one than Connection.
             for connection in [c for c in self._processes if c in ready]:
-                played: tuple[Outcome, bytes] = self._receive(connection)
+                played: PlayedRecord = self._receive(connection)
                 yield [played]
                 if not self._send(connection, waiting):
                     busy.discard(connection)
@@ -120,7 +120,7 @@ def _run_worker(settings: MatchSettings, names: Sequence[str], parent: Connectio
             parent.send(None)
             while True:
                 for (played,) in match.play([parent.recv()]):
-                    parent.send((played.outcome, played.sgf()))
+                    parent.send(PlayedRecord(played.outcome, played.sgf()))
     except TengenError as error:
         parent.send(TengenError(str(error)))
     except (EOFError, ConnectionError):

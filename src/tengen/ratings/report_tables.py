@@ -23,6 +23,7 @@ from tengen.ratings.standings import Standings, elo_text
 from tengen.runs.boards import game_picture
 from tengen.runs.report import Board
 from tengen.sgf import read_game
+from tengen.sgf.values import score_text
 from tengen.statistics import Tally
 
 PlayedGame = tuple[GameSet, Outcome]
@@ -110,7 +111,7 @@ def disagreements(games: Sequence[PlayedGame], out: Path) -> list[Row]:
             "black": outcome.black,
             "white": outcome.white,
             "result": outcome.result,
-            "counts": "; ".join(f"{who}: {_margin(score)}" for who, score in outcome.counts.items()),
+            "counts": "; ".join(f"{who}: {score_text(score, 'draw')}" for who, score in outcome.counts.items()),
             "winners": "different winners" if outcome.disputed else "",
         }
         for game_set, outcome in games
@@ -221,7 +222,3 @@ def _cell(tally: Tally | None, one: str, other: str) -> Row | None:
 
 def _results(tally: Tally) -> str:
     return f"{tally.wins} \N{EN DASH} {tally.draws} \N{EN DASH} {tally.losses}"
-
-
-def _margin(score: float) -> str:
-    return "draw" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"

@@ -46,7 +46,7 @@ from tengen.runs.events import EventLog
 from tengen.runs.progress import new_bar
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.statistics import Tally
-from tengen.training.card import learnt_games, provenance
+from tengen.training.card import learned_games, provenance
 from tengen.training.export import check_agreement
 
 _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
@@ -331,7 +331,7 @@ class _Run:
                 "metrics": metrics,
                 "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
                 "provenance": provenance(
-                    self.config.model_dump(mode="json"), self.config.seed, learnt_games(self.parent.provenance)
+                    self.config.model_dump(mode="json"), self.config.seed, learned_games(self.parent.provenance)
                 ),
                 "created": datetime.now(UTC).date().isoformat(),
                 "version": tengen.__version__,

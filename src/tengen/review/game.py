@@ -17,8 +17,8 @@ from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.game import Game
 from tengen.sgf.tree import Analysis, GameNode, GameTree
 
-Phase = Literal["opening", "middle game", "endgame"]
-PHASES: tuple[Phase, ...] = ("opening", "middle game", "endgame")
+GamePhase = Literal["opening", "middle game", "endgame"]
+PHASES: tuple[GamePhase, ...] = ("opening", "middle game", "endgame")
 _PHASE_ENDS = (50 / 361, 150 / 361)
 """Moves a point of the board at which the opening and the middle game end: 50 and 150 moves on 19x19."""
 LOSSES = (0.5, 1.5, 3.0, 6.0, 12.0)
@@ -47,7 +47,7 @@ class ReviewedMove:
     number: int
     color: int
     point: int
-    phase: Phase
+    phase: GamePhase
     loss: float | None
     winrate_loss: float
     rank: int | None
@@ -121,7 +121,7 @@ class GameReview:
     nodes: tuple[GameNode, ...]
     moves: tuple[ReviewedMove, ...]
 
-    def of(self, color: int, phase: Phase | None = None) -> list[ReviewedMove]:
+    def of(self, color: int, phase: GamePhase | None = None) -> list[ReviewedMove]:
         """The moves of a color, in a phase or in all."""
         return [move for move in self.moves if move.color == color and phase in (None, move.phase)]
 

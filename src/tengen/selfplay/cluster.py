@@ -11,18 +11,13 @@ import threading
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
-from tengen.cluster import Cluster, Place
+from tengen.cluster import Cluster
 from tengen.evaluators.evaluator import Evaluator
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.play import CyclePlayer, PlayedGames, open_evaluators, play_games
 from tengen.selfplay.transport import Transport, number_of
-
-
-def place_of(config: SelfPlayConfig) -> Place:
-    """What a worker takes of a machine by this recipe."""
-    return Place(config.cluster.cpus, config.cluster.gpus, config.cluster.workers)
 
 
 class ClusterPlayer(CyclePlayer):

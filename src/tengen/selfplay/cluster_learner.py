@@ -20,7 +20,8 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.learn import Learner, Learnt
 from tengen.selfplay.transport import FolderTransport
-from tengen.training.recipe import PlaceConfig
+
+_RUN = "run"
 
 LearntFiles: TypeAlias = tuple[Learnt, bytes, bytes]
 """What was learnt in a cycle, the candidate's network file, and the checkpoint after it."""
@@ -39,7 +40,7 @@ class ClusterLearner(Learner):
     """Trains by a worker of the cluster, and needs no GPU here. The worker's checkpoints and networks are kept here."""
 
     def __init__(
-        self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, cluster: Cluster, place: PlaceConfig
+        self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, cluster: Cluster, place: Place
     ) -> None:
         here = config.learn.model_copy(update={"device": "cpu", "compile": False})
         super().__init__(config.model_copy(update={"learn": here}), folder, stop)
@@ -47,7 +48,7 @@ class ClusterLearner(Learner):
         self._shards: dict[str, Any] = {}
         self._cycles: list[TrainingCycle] = []
         work = LearningWork(config, SharedFiles.of(_paths(config, folder)))
-        workers = cluster.beside(Place(place.cpus, place.gpus, workers=1))
+        workers = cluster.beside(place)
         self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:
@@ -76,10 +77,10 @@ class ClusterLearner(Learner):
             if (name := shard["file"]) not in self._shards:
                 self._shards[name] = SharedFiles.put((self.folder.games / name).read_bytes())
         states = [path for number in (cycle - 1, cycle) if (path := self.folder.checkpoint(number)).exists()]
-        files = {f"run/games/{MANIFEST}": SharedFiles.put(manifest)}
-        files |= {f"run/games/{name}": content for name, content in self._shards.items()}
-        files |= {f"run/checkpoints/{path.name}": SharedFiles.put(path.read_bytes()) for path in states}
-        return SharedFiles({"run": files})
+        files = {f"{_RUN}/games/{MANIFEST}": SharedFiles.put(manifest)}
+        files |= {f"{_RUN}/games/{name}": content for name, content in self._shards.items()}
+        files |= {f"{_RUN}/checkpoints/{path.name}": SharedFiles.put(path.read_bytes()) for path in states}
+        return SharedFiles({_RUN: files})
 
 
 class LearningWork:
@@ -97,7 +98,7 @@ class LearningWork:
             if self._learner is None:
                 self._temporary = tempfile.TemporaryDirectory(prefix="tengen-")
             root = Path(self._temporary.name)
-            run = SelfPlayFolder(root / "0" / "run")
+            run = SelfPlayFolder(cycle.files.destination(root, _RUN))
             (run.games / MANIFEST).unlink(missing_ok=True)
             for _, path in run.saved_checkpoints():
                 path.unlink()

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from tengen.cluster import Place
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.errors import RecipeError, refused_value, unknown_name
@@ -278,6 +279,10 @@ class ClusterConfig(Strict):
     gpus: float = key(0, "share of a GPU of a worker, 0.25 for four workers a GPU", ge=0)
     workers: int = key(0, "workers at most; 0: as many as the cluster has room for", ge=0)
     learner: PlaceConfig | None = key(None, "")
+
+    def place(self) -> Place:
+        """The workers that play."""
+        return Place(self.cpus, self.gpus, self.workers)
 
 
 class SelfPlayConfig(Recipe):

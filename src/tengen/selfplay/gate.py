@@ -7,18 +7,13 @@ from pathlib import Path
 
 from tengen.cluster import Cluster
 from tengen.data.split import derive
-from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
-from tengen.match.moves import DeadStones
-from tengen.match.player import Player
-from tengen.match.players import evaluator_player
-from tengen.match.runner import InBatch, InCluster
+from tengen.match.batch import Check, go_on
 from tengen.match.settings import MatchSettings
-from tengen.match.spec import PlayerSpec
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
 from tengen.selfplay.generate import tree_memory
-from tengen.selfplay.matches import checked, load_temporary, play_run_match, run_conditions, run_pass_policy
+from tengen.selfplay.matches import PlayerOpener, load_temporary, play_run_match, run_conditions, run_pass_policy
 from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed
@@ -80,18 +75,8 @@ def gate(
         ),
     )
 
-    def open_network(
-        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
-        evaluator = checked(load_temporary(files[spec.name], config.device), check)
-        return evaluator_player(spec, evaluator, games, threads or 1, dead_stones)
-
-    execution = (
-        InCluster(cluster, at_once=GAMES_AT_ONCE, find_network=files.__getitem__, check=check)
-        if cluster
-        else InBatch(open_player=open_network, find_network=files.__getitem__, check=check)
-    )
-    outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", execution)
+    opener = PlayerOpener(files, lambda path: load_temporary(path, config.device), check, cluster)
+    outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", opener.execution())
     found = tally(outcomes, f"candidate {cycle}")
     chance, passed = judge(found, rules)
     return GateResult(found, chance, passed)

@@ -31,7 +31,7 @@ from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
-from tengen.training.card import games_learnt, learnt_games, make_card, provenance
+from tengen.training.card import games_learned, learned_games, make_card, provenance
 from tengen.training.export import for_play
 from tengen.training.losses import WeightedLosses, learns_results, needed_targets
 from tengen.training.schedules import Position
@@ -120,11 +120,11 @@ class Learner:
         self._start = None if config.start is None else folder.start(self._path(config.start))
         self._known_games: list[dict[str, Any]] = []
         if self._start is not None:
-            self._known_games = learnt_games(read_card(find_network_of("start", self._start)).provenance)
+            self._known_games = learned_games(read_card(find_network_of("start", self._start)).provenance)
         if learn.records is not None:
             check_records(path := self._path(learn.records.store), config.game.edge)
             records = Store.open(path)
-            self._known_games.insert(0, games_learnt(records, np.arange(len(records)), None))
+            self._known_games.insert(0, games_learned(records, np.arange(len(records)), None))
         self._losses = LossMeans()
         self._targets = targets_named(needed_targets(learn.losses)[1])
         self.trainer = self._new_trainer()

@@ -130,10 +130,10 @@ class SelfPlayRun:
                 return self._finish(log)
 
     def _new_learner(self) -> Learner:
-        place = self.config.cluster.learner
-        if self.cluster is None or place is None:
+        learner = self.config.cluster.learner
+        if self.cluster is None or learner is None:
             return Learner(self.config, self.folder, self.stop)
-        return ClusterLearner(self.config, self.folder, self.stop, self.cluster, place)
+        return ClusterLearner(self.config, self.folder, self.stop, self.cluster, learner.place())
 
     def _finished_cycles(self) -> list[dict[str, Any]]:
         """The events of the finished cycles, by log and files. Raises RecipeError where the recipe has fewer cycles.
@@ -190,7 +190,7 @@ class SelfPlayRun:
         """Train on a cycle, evaluate, rate; then write the event that completes the cycle."""
         cycle, conditions = played.cycle, played.conditions
         # Statistics of the new games, before the network has seen them.
-        self.observer.judging(cycle)
+        self.observer.evaluating(cycle)
         store = self.transport.store().head(cycle + 1)
         figures = self._figures(store, cycle, conditions)
         timings.add("other")
@@ -199,7 +199,7 @@ class SelfPlayRun:
         learnt = self.learner.learn(cycle, store, self.config.games_per_cycle)
         timings.add("learn")
         # Gate and rating of the new network.
-        self.observer.judging(cycle)
+        self.observer.evaluating(cycle)
         figures["normalisation"]["training"] = self._mode_difference(store, cycle)
         figures |= self._promote(cycle + 1, conditions)
         timings.add("other")

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from tengen.cluster import Cluster
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
+from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.load import load_evaluator
 from tengen.machine import Device
-from tengen.match.batch import Check
+from tengen.match.batch import GAMES_AT_ONCE, Check
 from tengen.match.folder import OtherMatchError, read_folder, remove_match
 from tengen.match.game import Conditions, Outcome
-from tengen.match.runner import Execution, play_match
+from tengen.match.moves import DeadStones
+from tengen.match.player import Player
+from tengen.match.players import evaluator_player, open_player
+from tengen.match.runner import Execution, InBatch, InCluster, play_match
 from tengen.match.settings import MatchSettings
+from tengen.match.spec import PlayerSpec
 from tengen.match.summary import tally
 from tengen.selfplay.config import GameConfig
 from tengen.statistics import Tally
+
+Load = Callable[[str | Path], Evaluator]
 
 NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
 """Settings of a search without noise."""
@@ -43,6 +52,48 @@ class _Checked(WrappingEvaluator):
     def infer(self, batch: InputBatch) -> Evaluation:
         self._check()
         return self.inner.infer(batch)
+
+
+class PlayerOpener:
+    """Opens the players of a gate or a rating.
+
+    `networks` are files of the run by their words, such as `network 7` or `candidate 8`; all other words are as in a
+    match. `load` opens a network, `check` is called before each batch and may raise, to stop.
+    """
+
+    def __init__(self, networks: Mapping[str, Path], load: Load, check: Check, cluster: Cluster | None = None) -> None:
+        self._networks = networks
+        self._load = load
+        self._check = check
+        self._cluster = cluster
+        self._open: dict[str, Evaluator] = {}
+
+    def __call__(
+        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        if spec.kind not in ("network", "policy"):
+            return open_player(spec, games, threads, dead_stones)
+        word = spec.subject
+        found = self.evaluator(word) if word in self._networks else self._load(word)
+        return evaluator_player(spec, found, games, threads or 1, dead_stones)
+
+    def evaluator(self, word: str) -> Evaluator:
+        """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""
+        if word not in self._open:
+            self._open[word] = checked(self._load(self._networks[word]), self._check)
+        return self._open[word]
+
+    def execution(self, threads: int | None = None, program: bool = False) -> InBatch | InCluster:
+        """How a match of these players is played: by the workers of the cluster if there is one, else in this process.
+
+        A match with a `program`, which is on this machine alone, is always played in this process.
+        """
+        if self._cluster and not program:
+            return InCluster(self._cluster, GAMES_AT_ONCE, self._find_network, self._check)
+        return InBatch(threads=threads, open_player=self, find_network=self._find_network, check=self._check)
+
+    def _find_network(self, word: str) -> Path:
+        return self._networks[word] if word in self._networks else find_network(word)
 
 
 def run_pass_policy(game: GameConfig) -> PassPolicy:

@@ -41,7 +41,7 @@ class Observer:
     def progress(self, share: float) -> None:
         """How much of the training or rating is done, 0..1."""
 
-    def judging(self, cycle: int) -> None:
+    def evaluating(self, cycle: int) -> None:
         """Statistics, gate and report are computed."""
 
     def rating(self, cycle: int) -> None:
@@ -99,7 +99,7 @@ class TerminalObserver(LiveDisplay, Observer):
         self._rating = text
         self.print(f"rating: {text}")
 
-    def judging(self, cycle: int) -> None:
+    def evaluating(self, cycle: int) -> None:
         self.clock.begin(cycle, "other")
 
     def cycle_done(self, event: Mapping[str, Any]) -> None:

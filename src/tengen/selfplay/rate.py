@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,9 @@ from pathlib import Path
 from tengen.cluster import Cluster
 from tengen.data.split import derive
 from tengen.errors import TengenError
-from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.installed_networks import find_network
-from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
+from tengen.match.batch import Check, go_on
 from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome
-from tengen.match.moves import DeadStones
-from tengen.match.player import Player
-from tengen.match.players import evaluator_player, open_player
-from tengen.match.runner import InBatch, InCluster
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import distinct_games
@@ -32,7 +26,8 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.generate import tree_memory
 from tengen.selfplay.matches import (
     NO_EXPLORATION,
-    checked,
+    Load,
+    PlayerOpener,
     load_temporary,
     play_run_match,
     run_conditions,
@@ -43,7 +38,6 @@ from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, only_b
 
 logger = logging.getLogger(__name__)
 
-Load = Callable[[str | Path], Evaluator]
 _BYTES = 4096  # of a search's memory for a visit, more than a node of 19x19 takes
 _MOVE_SECONDS = 60.0  # that a program may take
 
@@ -131,8 +125,8 @@ def rate(
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.players)
     load = load or partial(load_temporary, device=config.device)
-    opener = PlayerOpener(networks, load, check, cluster)
-    opener.evaluator(number)
+    opener = PlayerOpener({f"network {k}": path for k, path in networks.items()}, load, check, cluster)
+    opener.evaluator(f"network {number}")
     pairings = []
     for anchor in anchors:
         try:
@@ -168,16 +162,12 @@ def play(folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: in
     player = match.players.network(number)
     settings = match.settings(player, anchor.player, pairing_seed(seed, number, anchor.name))
     place = folder / "matches" / f"rating-{number:05d}-vs-{_slug(anchor.name)}"
-    execution: InBatch | InCluster = InBatch(
-        threads=match.threads, open_player=opener, find_network=opener.find_network, check=opener.check
-    )
-    if opener.cluster and anchor.player.kind != "program":
-        execution = InCluster(opener.cluster, GAMES_AT_ONCE, opener.find_network, opener.check)
+    program = anchor.player.kind == "program"
     trouble = []
     try:
-        outcomes = play_run_match(settings, place, execution)
+        outcomes = play_run_match(settings, place, opener.execution(match.threads, program))
     except TengenError as error:
-        if anchor.player.kind != "program" or not place.exists() or not (outcomes := read_folder(place)[1]):
+        if not program or not place.exists() or not (outcomes := read_folder(place)[1]):
             raise
         trouble.append(str(error))
     fair = [outcome for outcome in outcomes if outcome.reason not in FAILURES]
@@ -209,42 +199,6 @@ def pairing_seed(seed: int, number: int, anchor: str) -> int:
     """The seed of the games of network `number` against this anchor."""
     word = int.from_bytes(hashlib.sha256(anchor.encode()).digest()[:8], "little")
     return derive(seed, number, word)
-
-
-class PlayerOpener:
-    """Opens the players of a rating: `network NUMBER` is a network of the run, all other words are as in a match."""
-
-    def __init__(self, networks: Mapping[int, Path], load: Load, check: Check, cluster: Cluster | None = None) -> None:
-        self.check = check
-        self.cluster = cluster
-        self._networks = networks
-        self._load = load
-        self._open: dict[int, Evaluator] = {}
-
-    def __call__(
-        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
-        if spec.kind not in ("network", "policy"):
-            return open_player(spec, games, threads, dead_stones)
-        number = _number(spec.subject)
-        found = self._load(spec.subject) if number is None else self.evaluator(number)
-        return evaluator_player(spec, found, games, threads or 1, dead_stones)
-
-    def evaluator(self, number: int) -> Evaluator:
-        """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""
-        if number not in self._open:
-            self._open[number] = checked(self._load(self._networks[number]), self.check)
-        return self._open[number]
-
-    def find_network(self, word: str) -> Path:
-        number = _number(word)
-        return find_network(word) if number is None else self._networks[number]
-
-
-def _number(word: str) -> int | None:
-    """The number of a network of the run."""
-    found = re.fullmatch(r"network (\d+)", word)
-    return None if found is None else int(found[1])
 
 
 def _slug(name: str) -> str:

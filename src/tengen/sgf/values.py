@@ -38,6 +38,11 @@ class Result:
         return f"{'BW'[self.winner]}+{how or ('' if self.score is None else f'{abs(self.score):g}')}"
 
 
+def score_text(score: float, draw: str = "0") -> str:
+    """The result of a counted game (`B+3.5`, `draw` for a draw), from Black's score minus White's in points."""
+    return draw if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+
+
 _LONGEST = 100  # characters of a rank, date, komi or result that are read: the patterns take quadratic time
 
 _RANK = re.compile(r"([Pp]?)\s*(\d{1,2})\s*([a-z]+|段|级|級|단|급)?\s*(pro|p\b)?", re.IGNORECASE)

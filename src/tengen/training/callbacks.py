@@ -25,7 +25,7 @@ from tengen.runs.checkpoints import checkpoints, newest_readable, save_checkpoin
 from tengen.runs.events import EventLog
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import TARGETS, BatchStream
-from tengen.training.metrics import Estimate, Integers, Numbers, agreement, judge_moves, measure
+from tengen.training.metrics import Estimate, Integers, Numbers, agreement, compare_moves, measure
 from tengen.training.tensor_file import State
 from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
@@ -181,7 +181,7 @@ def evaluator_of(trainer: Trainer[Any], sampler: Sampler) -> TorchEvaluator:
 
 
 class LaterMoves:
-    """Judges the maps `move2`, `move3`, ... of a network while it is measured. Within the context the maps are kept.
+    """Evaluates the maps `move2`, `move3`, ... of a network while it is measured. Within the context the maps are kept.
 
     Evaluators give the outputs of a network file alone; these maps are none of them.
     """
@@ -208,7 +208,7 @@ class LaterMoves:
                 move = TARGETS[name](self._sampler.store, rows, self._sampler.edge)
                 chances = torch.softmax(logits[: len(rows.game)].float(), dim=1).cpu().numpy()
                 known = np.where(move < chances.shape[1], move, -1)  # of a pass a map may know nothing
-                self._found.setdefault(name, []).append((*judge_moves(chances, known), rows.game))
+                self._found.setdefault(name, []).append((*compare_moves(chances, known), rows.game))
 
     def estimates(self) -> dict[str, Estimate]:
         """top1, top5 and cross_entropy of each map, such as move2_top1."""
@@ -259,18 +259,18 @@ class ProgressBar(Callback):
     def __init__(self, bar: Progress, log: LossLog, validation: Validation, has_policy: bool = True) -> None:
         self._log = log
         self._validation = validation
-        self._loss, self._judged, self._label = (
+        self._loss, self._metric, self._label = (
             ("policy", "top1", "top-1") if has_policy else ("value", "value_accuracy", "winner")
         )
         self._bar = bar
         self._task = bar.add_task("training", total=1.0)
 
     def on_step(self, trainer: Trainer[Any]) -> None:
-        judged = self._validation.last.get(self._judged)
+        metric = self._validation.last.get(self._metric)
         parts = [
             f"step {trainer.step:,}",
             *([f"loss {self._log.means[self._loss]:.3f}"] if self._log.means else []),
-            *([f"{self._label} {judged.mean:.1%}"] if judged else []),
+            *([f"{self._label} {metric.mean:.1%}"] if metric else []),
             *([f"{self._log.rate:,.0f} positions/s"] if self._log.rate else []),  # cut in a narrow window
         ]
         self._bar.update(self._task, completed=trainer.done, description=", ".join(parts))

@@ -95,7 +95,7 @@ def provenance(
     """What a network is made of: recipe as it was carried out, seed, version and commit of the code, versions of the
     libraries, processor, games.
 
-    `games` as of `games_learnt`, those of the networks that it began with too; of `stores` there is the `games_digest`.
+    `games` as of `games_learned`, those of the networks that it began with too; of `stores` there is `games_digest`.
     """
     return {
         "recipe": dict(recipe),
@@ -110,7 +110,7 @@ def provenance(
     }
 
 
-def games_learnt(store: Store, rows: Ints, validation_fraction: float | None) -> dict[str, Any]:
+def games_learned(store: Store, rows: Ints, validation_fraction: float | None) -> dict[str, Any]:
     """Games `rows` of `store`, for a card: their key, the share that validated (None: no game of the store),
     the store's `games_digest`, and a sample of the hashes, the smallest ones, by which another store's games are
     recognised."""
@@ -125,15 +125,15 @@ def games_learnt(store: Store, rows: Ints, validation_fraction: float | None) ->
     }
 
 
-def learnt_games(provenance: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The entries `games` of a card's provenance, as of `games_learnt`: that of its own run, then those of the networks
-    that it began with. A card of an earlier version has one entry, no list."""
+def learned_games(provenance: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries `games` of a card's provenance, as of `games_learned`: that of its own run, then those of the
+    networks that it began with. A card of an earlier version has one entry, no list."""
     games = provenance.get("games") or []
     return [games] if isinstance(games, dict) else list(games)
 
 
-def share_learnt(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> float:
-    """The estimated share of games, by their hashes, that a network learnt from; `games` as of `games_learnt`.
+def share_learned(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> float:
+    """The estimated share of games, by their hashes, that a network learned from; `games` as of `games_learned`.
 
     Both sets are sampled by the same limit of the hash, so the share of the sample is that of all.
     """
@@ -142,26 +142,26 @@ def share_learnt(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> fl
     return float(np.isin(compared, sample).mean()) if len(compared) else 0.0
 
 
-def warn_of_learnt_games(learnt: Store, rows: Ints, judged: Store, judged_rows: Ints) -> None:
-    """Log a warning where games `judged_rows` of `judged`, which validate, are among those that are learnt."""
-    common = int(np.isin(judged.hashes[judged_rows], learnt.hashes[rows]).sum())
+def warn_of_learned_games(learned: Store, rows: Ints, validation: Store, validation_rows: Ints) -> None:
+    """Log a warning where games `validation_rows` of `validation` are among games `rows` of `learned`."""
+    common = int(np.isin(validation.hashes[validation_rows], learned.hashes[rows]).sum())
     if common:
         _logger.warning(
             "warning: %s of the %s games of %s that validate are trained on too: a network predicts them better than "
             "games that it does not know; tengen import --exclude %s makes a store to train on without them",
-            *(f"{common:,}", f"{len(judged_rows):,}", judged.path, judged.path),
+            *(f"{common:,}", f"{len(validation_rows):,}", validation.path, validation.path),
         )
 
 
-def warn_of_games_of_start(learnt: Sequence[Mapping[str, Any]], judged: Store, judged_rows: Ints) -> None:
-    """Log a warning where games that validate are among those of the networks that a run begins with, `learnt` as of
-    `learnt_games`."""
-    share = max((share_learnt(games, judged.hashes[judged_rows]) for games in learnt), default=0.0)
+def warn_of_games_of_start(learned: Sequence[Mapping[str, Any]], validation: Store, validation_rows: Ints) -> None:
+    """Log a warning where games that validate are among those of the networks that a run begins with, `learned` as of
+    `learned_games`."""
+    share = max((share_learned(games, validation.hashes[validation_rows]) for games in learned), default=0.0)
     if share:
         _logger.warning(
-            "warning: the start has learnt from about %s of the games of %s that validate: it predicts them better "
+            "warning: the start has learned from about %s of the games of %s that validate: it predicts them better "
             "than games that it does not know; choose a validation_store with other games",
-            *(f"{share:.0%}", judged.path),
+            *(f"{share:.0%}", validation.path),
         )
 
 

@@ -14,23 +14,18 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
-from tengen.cluster import Cluster, Place, SharedFiles
+from tengen.cluster import Cluster, SharedFiles
 from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes
 from tengen.runs.progress import new_bar
 from tengen.training.config import RunConfig
-from tengen.training.start import LEARNT, noted_origin, with_network
+from tengen.training.start import LEARNED, noted_origin, with_network
 
 _LOOK_SECONDS = 1.0
-_STATE = ("checkpoints/", "log.jsonl", "recipe.yaml", ".games", LEARNT)  # what a run goes on from
+_STATE = ("checkpoints/", "log.jsonl", "recipe.yaml", ".games", LEARNED)  # what a run goes on from
 _RUN = "run"
-
-
-def place_of(run: RunConfig) -> Place:
-    """What the training takes of a machine by this recipe."""
-    return Place(run.cluster.cpus, run.cluster.gpus, workers=1)
 
 
 def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool = True) -> Path:

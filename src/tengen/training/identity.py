@@ -34,8 +34,8 @@ def check_resumes(out: Path, saved: dict[str, Any], run: RunConfig, samplers: Sa
 def identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
     """The settings that cannot change when a run is resumed, as plain values."""
     training, data, inputs = run.training, run.data, samplers.train.plane_set
-    judged, (_, split) = samplers.validation.store, splits(data)
-    validates = np.flatnonzero(choose(judged.hashes, split, data.validation_fraction))
+    validation_store, (_, split) = samplers.validation.store, splits(data)
+    validates = np.flatnonzero(choose(validation_store.hashes, split, data.validation_fraction))
     fixed = {"batch_size", "seed", "optimizer", "ema", *_OBJECTIVE}
     return {
         "training": training.model_dump(mode="json", include=fixed),
@@ -45,7 +45,7 @@ def identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
             "store": data.store,
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
-            "validation_games": games_key(judged, validates),
+            "validation_games": games_key(validation_store, validates),
             **{name: getattr(data, name) or None for name in CHOICE},
             **{name: getattr(data, name) for name in _DRAWN},
             **({} if data.teacher is None else {"teacher": _fixed_of(data.teacher)}),

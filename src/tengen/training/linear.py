@@ -31,11 +31,11 @@ from tengen.runs.progress import new_bar
 from tengen.training.card import (
     facts_of,
     games_key,
-    games_learnt,
+    games_learned,
     make_card,
     metric_entries,
     provenance,
-    warn_of_learnt_games,
+    warn_of_learned_games,
 )
 from tengen.training.config import LinearRun
 from tengen.training.metrics import PredictionResults
@@ -72,7 +72,7 @@ def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Pa
             return _finish(run, games, state, events, out)
 
 
-def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> PredictionResults:
+def evaluate_playout(path: Path, sampler: Sampler, positions: int | None = None) -> PredictionResults:
     """Evaluate a file of weights on the first positions of a sampler, as `metrics.measure` evaluates a network.
 
     The policy says nothing about who wins.
@@ -80,18 +80,18 @@ def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) ->
     trainer = _native.LinearTrainer()
     steps = read_playout(path).astype(np.float32)
     trainer.restore(steps / np.float32(_native.LINEAR_SCALE), np.ones_like(steps))
-    return _judge(trainer, sampler, positions)
+    return _evaluate(trainer, sampler, positions)
 
 
-def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> PredictionResults:
+def _evaluate(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> PredictionResults:
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     found: list[tuple[float, float, float, int, int]] = []
     for step in range(-(-wanted // sampler.batch_size)):
         rows = sampler.rows(step)
         for game, ply in zip(rows.game.tolist(), rows.ply.tolist(), strict=True):
             arrays = recorded(sampler.store, game)
-            judged = trainer.judge(*arrays, ply) if ply < len(arrays[3]) else (0, 0.0, 0.0, 0.0)
-            found.append((*(judged[1:] if judged[0] else (np.nan, np.nan, np.nan)), ply, game))
+            figures = trainer.judge(*arrays, ply) if ply < len(arrays[3]) else (0, 0.0, 0.0, 0.0)
+            found.append((*(figures[1:] if figures[0] else (np.nan, np.nan, np.nan)), ply, game))
     top1, top5, loss, ply, game = np.array(found[:wanted], np.float64).T
     unknown = np.full(len(ply), np.nan)
     return PredictionResults(top1, top5, loss, unknown, unknown, ply, game.astype(np.int64))
@@ -107,25 +107,25 @@ def recorded(store: Store, row: int) -> tuple[int, Words, Words, Words]:
 
 
 class _Games:
-    """The games to learn from, in their order, and the positions to judge on."""
+    """The games to learn from, in their order, and the positions to validate on."""
 
     def __init__(self, run: LinearRun) -> None:
         data = run.data
-        self.store, judged = data.open_stores()
+        self.store, validation_store = data.open_stores()
         apart = data.validation_store is None
         kept = choose(self.store.hashes, "train" if apart else "all", data.validation_fraction)
         self._rows = np.flatnonzero(kept & (self.store.lengths > 0))
         if not len(self._rows):
             raise StoreError(f"{self.store.path}: no game to learn from")
         self.validation = Sampler(
-            judged,
+            validation_store,
             "validation" if apart else "all",
             symmetries=False,
             one_per_game=True,
             validation_fraction=data.validation_fraction,
         )
         if not apart:
-            warn_of_learnt_games(self.store, self._rows, judged, self.validation.game_rows)
+            warn_of_learned_games(self.store, self._rows, validation_store, self.validation.game_rows)
         self._players = self.store.column("player")
         self._seed = run.training.seed
 
@@ -139,10 +139,10 @@ class _Games:
     def facts(self, card: CardFacts) -> CardFacts:
         return facts_of(card, self.store, self._rows)
 
-    def learnt(self, run: LinearRun) -> dict[str, Any]:
+    def learned(self, run: LinearRun) -> dict[str, Any]:
         fraction = None if run.data.validation_store else run.data.validation_fraction
         seen = _order(len(self._rows), self._seed, 0)[: run.training.games]  # all in a run of an epoch or more
-        return games_learnt(self.store, np.sort(self._rows[seen]), fraction)
+        return games_learned(self.store, np.sort(self._rows[seen]), fraction)
 
     def __getitem__(self, place: int) -> tuple[int, Words, Words, Words, int]:
         """A game as `recorded`, and whose moves are learned (`Shard.player`)."""
@@ -201,11 +201,11 @@ def _read(path: Path) -> _Arrays:
 
 def _identity(run: LinearRun, games: _Games) -> dict[str, Any]:
     """The settings that cannot change when a run is resumed."""
-    apart, judged = run.data.validation_store is not None, games.validation
+    apart, validation = run.data.validation_store is not None, games.validation
     return {
         "data": {
             "validation_fraction": None if apart else run.data.validation_fraction,
-            "validation_games": games_key(judged.store, judged.game_rows) if apart else None,
+            "validation_games": games_key(validation.store, validation.game_rows) if apart else None,
         },
         "training": run.training.model_dump(include={"games", "rate", "seed"}),
         "features": [list(group) for group in _native.linear_groups()],
@@ -251,17 +251,17 @@ def _log(state: _State, events: EventLog, rate: float) -> dict[str, float]:
 
 
 def _validate(run: LinearRun, games: _Games, state: _State, events: EventLog) -> dict[str, float]:
-    metrics = metric_entries(_judge(state.trainer, games.validation, run.training.validation_games))
+    metrics = metric_entries(_evaluate(state.trainer, games.validation, run.training.validation_games))
     events.write("validation", state.done, metrics)
     return {"top1": metrics["top1"]}
 
 
 def _finish(run: LinearRun, games: _Games, state: _State, events: EventLog, out: Path) -> Path:
-    """Write the weights, judge the file itself, and write it again with what was found on its card."""
+    """Write the weights, evaluate the file itself, and write it again with what was found on its card."""
     path = out / "nets" / f"{run.name}{SUFFIX}"
     steps = state.trainer.steps()
     write_playout(path, _card(run, games, state, {}), steps)
-    card = _card(run, games, state, metric_entries(judge_playout(path, games.validation)))
+    card = _card(run, games, state, metric_entries(evaluate_playout(path, games.validation)))
     write_playout(path, card, steps)
     events.write("final", state.done, card.metrics)
     return path
@@ -280,7 +280,7 @@ def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any])
         hardware=f"1 CPU thread, {platform.machine()}",
         metrics=metrics,
         reproduce=f"tengen train {run.recipe or run.name}",
-        provenance=provenance(run.model_dump(mode="json"), run.training.seed, [games.learnt(run)]),
+        provenance=provenance(run.model_dump(mode="json"), run.training.seed, [games.learned(run)]),
     )
 
 

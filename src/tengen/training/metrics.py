@@ -112,23 +112,23 @@ class PredictionResults:
     def estimates(self) -> dict[str, Estimate]:
         """The figures by name: top1, top5, cross_entropy; value_mse, with values in -1..1; value_mse_01, the same with
         values in 0..1, as many papers have it; value_accuracy (who wins, of decided games)."""
-        known = self.judged
+        known = self.value_known
         value, outcome = self.value[known], self.outcome[known]
         decided = outcome != 0
         right = 0.5 + 0.5 * np.sign(value[decided] * outcome[decided])
         played = ~np.isnan(self.loss)
-        movers, judged = self.game[played], self.game[known]
+        of_moves, of_values = self.game[played], self.game[known]
         return {
-            "top1": Estimate.share(self.top1[played], movers),
-            "top5": Estimate.share(self.top5[played], movers),
-            "cross_entropy": Estimate.average(self.loss[played], movers),
-            "value_mse": Estimate.average((value - outcome) ** 2, judged),
-            "value_mse_01": Estimate.average((value - outcome) ** 2 / 4, judged),
-            "value_accuracy": Estimate.share(right, judged[decided]),
+            "top1": Estimate.share(self.top1[played], of_moves),
+            "top5": Estimate.share(self.top5[played], of_moves),
+            "cross_entropy": Estimate.average(self.loss[played], of_moves),
+            "value_mse": Estimate.average((value - outcome) ** 2, of_values),
+            "value_mse_01": Estimate.average((value - outcome) ** 2 / 4, of_values),
+            "value_accuracy": Estimate.share(right, of_values[decided]),
         }
 
     @property
-    def judged(self) -> NDArray[np.bool_]:
+    def value_known(self) -> NDArray[np.bool_]:
         """Where both the value and the outcome are known, [N]."""
         return ~np.isnan(self.value) & ~np.isnan(self.outcome)
 
@@ -141,7 +141,7 @@ class PredictionResults:
 
     def calibration(self) -> list[tuple[float, Estimate]]:
         """For each band of predicted winning chance that occurs: (mean prediction, share of games won, a draw half)."""
-        known = self.judged
+        known = self.value_known
         chance, won, game = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2, self.game[known]
         band = np.minimum((chance * _BANDS).astype(int), _BANDS - 1)
         inside = (band == b for b in np.unique(band))
@@ -164,13 +164,13 @@ def measure(
         network = evaluator.on(sampler.edge)
         evaluation = network.infer(inputs)
         heads = {"has_value": network.has_value, "has_pass": network.has_pass}
-        parts.append(judge(evaluation, batch, rows.ply, rows.game, **heads))
+        parts.append(compare(evaluation, batch, rows.ply, rows.game, **heads))
         seen(rows.first(wanted - step * sampler.batch_size))
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 
 
-def judge(
+def compare(
     evaluation: Evaluation, batch: Batch, ply: Integers, game: Integers, has_value: bool = True, has_pass: bool = True
 ) -> PredictionResults:
     """Compare one evaluation with the moves that were played, at `ply` of `game` [B], and with how the games ended.
@@ -178,7 +178,7 @@ def judge(
     Of passes a network without one says nothing, as in training.
     """
     move, last = batch.policy, evaluation.policy.shape[1] - 1
-    top1, top5, loss = judge_moves(evaluation.policy, move if has_pass else np.where(move == last, -1, move))
+    top1, top5, loss = compare_moves(evaluation.policy, move if has_pass else np.where(move == last, -1, move))
     return PredictionResults(
         top1=top1,
         top5=top5,
@@ -190,7 +190,7 @@ def judge(
     )
 
 
-def judge_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers, Numbers, Numbers]:
+def compare_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers, Numbers, Numbers]:
     """(top1, top5, loss), float64 [B] as in PredictionResults, of probabilities [B, A]; NaN where `move` [B] is -1."""
     played = move >= 0
     exact = policy.astype(np.float64)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from tengen.cluster import Place
 from tengen.disk import file_name
 from tengen.rules import Rules
 
@@ -102,3 +103,7 @@ class PlaceConfig(Strict):
 
     cpus: float = key(1, "cores; PyTorch uses as many threads unless `threads` says otherwise", gt=0)
     gpus: float = key(0, "GPUs, or a share of one", ge=0)
+
+    def place(self) -> Place:
+        """One worker."""
+        return Place(self.cpus, self.gpus, workers=1)

@@ -32,12 +32,12 @@ _TILES = {
 _OF_POLICY = ("top1", "top5", "cross_entropy", "same_move", "divergence")
 
 
-def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path:
-    """Write FOLDER/report.html from the run's log, its card and the last judgement; return its path."""
+def write_report(folder: Path, card: Card, results: PredictionResults) -> Path:
+    """Write FOLDER/report.html from the run's log, its card and the last evaluation; return its path."""
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
     maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
 
-    knows_policy, knows_value = card.config.get("policy", True) is not None, bool(judgement.judged.any())
+    knows_policy, knows_value = card.config.get("policy", True) is not None, bool(results.value_known.any())
 
     def shares(title: str, *names: str) -> Markup:
         return plot(title, "training step", lambda axes: _shares(axes, validation, *names))
@@ -57,12 +57,12 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
             *([shares("Winner predicted", "value_accuracy")] if knows_value else []),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             *(
-                [plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28)]
+                [plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, results), bottom=0.28)]
                 if knows_policy
                 else []
             ),
             *(
-                [plot("Calibration of the value", "predicted winrate", lambda axes: _calibration(axes, judgement))]
+                [plot("Calibration of the value", "predicted winrate", lambda axes: _calibration(axes, results))]
                 if knows_value
                 else []
             ),
@@ -96,16 +96,16 @@ def _tiles(card: Card, knows_policy: bool) -> list[Tile]:
 
 
 def _losses(
-    axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]], of_training: str, judged_by: str
+    axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]], trained: str, validated: str
 ) -> None:
-    known = [e for e in train if of_training in e]
-    steps, losses = [e["step"] for e in known], [e[of_training] for e in known]
+    known = [e for e in train if trained in e]
+    steps, losses = [e["step"] for e in known], [e[trained] for e in known]
     axes.plot(steps, losses, color=ACCENT, alpha=0.3, linewidth=0.8)
     axes.plot(steps, smooth(losses), color=ACCENT, label="training")
-    known = [e for e in validation if judged_by in e]
-    judged = [e["step"] for e in known], [e[judged_by] for e in known]
-    axes.plot(*judged, ".-", color=SECOND, label="validation")
-    if max([*losses, *judged[1]], default=0.0) > _HIGHEST_LOSS > min([*losses, *judged[1]]):
+    known = [e for e in validation if validated in e]
+    points = [e["step"] for e in known], [e[validated] for e in known]
+    axes.plot(*points, ".-", color=SECOND, label="validation")
+    if max([*losses, *points[1]], default=0.0) > _HIGHEST_LOSS > min([*losses, *points[1]]):
         axes.set_ylim(top=_HIGHEST_LOSS)
 
 
@@ -129,8 +129,8 @@ def _line(axes: Axes, entries: Sequence[dict[str, Any]], name: str) -> None:
     axes.plot([e["step"] for e in entries], [e[name] for e in entries], color=ACCENT)
 
 
-def _phases(axes: Axes, judgement: PredictionResults) -> None:
-    parts = judgement.by_phase().items()
+def _phases(axes: Axes, results: PredictionResults) -> None:
+    parts = results.by_phase().items()
     phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _MIN_POSITIONS}
     means = [100 * figure.mean for figure in phases.values()]
     errors = [
@@ -142,8 +142,8 @@ def _phases(axes: Axes, judgement: PredictionResults) -> None:
     axes.set_ylabel("percent")
 
 
-def _calibration(axes: Axes, judgement: PredictionResults) -> None:
-    bands = judgement.calibration()
+def _calibration(axes: Axes, results: PredictionResults) -> None:
+    bands = results.calibration()
     axes.plot([0, 1], [0, 1], color=FAINT)
     predicted, won = [chance for chance, _ in bands], [figure for _, figure in bands]
     errors = [[figure.mean - figure.low for figure in won], [figure.high - figure.mean for figure in won]]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tengen.data.label_sampler import LabelSampler, labels_to_judge_by
+from tengen.data.label_sampler import LabelSampler, evaluation_labels
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
 from tengen.data.store import Store
@@ -41,7 +41,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     data, training = run.data, run.training
     network = parse_config(run.network)
     move_targets, targets = needed_targets(training.losses)
-    store, judged = data.open_stores(local)
+    store, validation_store = data.open_stores(local)
     split, validation_split = splits(data)
     # To train on: the positions of the records, or those that a teacher has labelled.
     drawn: dict[str, Any] = {
@@ -67,7 +67,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
         opponents = learns_results(network, training.losses)
         varied: dict[str, Any] = {"any_rules" if teacher is not None else "vary_rules": data.vary_rules}
         train = Sampler(store, **drawn, **varied, targets=move_targets, opponents=opponents, **chosen)
-    validation = _validation_sampler(run, judged, validation_split, network.plane_set)
+    validation = _validation_sampler(run, validation_store, validation_split, network.plane_set)
     # Boards that the teacher or the network does not know.
     if teacher is not None:
         teacher.check(board_sizes(store, train.game_rows), data.vary_rules)
@@ -76,7 +76,9 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     labels = None
     if isinstance(train, LabelSampler):
         options = {"threads": data.threads, "extra": OF_GAMES}
-        labels = labels_to_judge_by(judged, validation_split, data.validation_fraction, network.plane_set, **options)
+        labels = evaluation_labels(
+            validation_store, validation_split, data.validation_fraction, network.plane_set, **options
+        )
     return Samplers(train, validation, labels)
 
 

@@ -24,10 +24,10 @@ from tengen.runs.checkpoints import checkpoints
 from tengen.runs.folder import RunFolder
 from tengen.training.batches import TensorBatch
 from tengen.training.callbacks import newest_checkpoint
-from tengen.training.card import learnt_games
+from tengen.training.card import learned_games
 from tengen.training.config import RunConfig
 
-LEARNT = ".learnt.json"
+LEARNED = ".learnt.json"
 """In the folder of a run: the games that its network learns from, and what its start was."""
 _SHOWN = 6  # layers that a report names
 
@@ -71,7 +71,7 @@ class Origin:
     """What a run takes of its start besides the weights.
 
     The configuration of its network, the search that suits it, the board sizes and the games that it has learned; games
-    as of `card.games_learnt`.
+    as of `card.games_learned`.
     """
 
     network: dict[str, Any]
@@ -98,33 +98,33 @@ def origin_of(run: RunConfig, folder: RunFolder | None = None, local: Mapping[st
     path = Path(name_or_path)
     if not path.is_dir():
         card = read_card(own_file(name_or_path))
-        return Origin(card.config, card.search, card.board_sizes, learnt_games(card.provenance))
+        return Origin(card.config, card.search, card.board_sizes, learned_games(card.provenance))
     recipe = _recipe(path)
     return Origin(recipe["network"], recipe["card"]["search"], recipe["card"]["board_sizes"], _games_of(path, recipe))
 
 
 def noted_origin(run: RunConfig, folder: RunFolder) -> Origin | None:
     """What the run took of its start, where `folder` holds its checkpoints: the start itself is not needed any more."""
-    noted = folder.path / LEARNT
+    noted = folder.path / LEARNED
     if not checkpoints(folder.checkpoints) or not noted.exists():
         return None  # of an earlier version
     found = json.loads(noted.read_text(encoding="utf-8"))
     return Origin(**found["origin"]) if found["start"] == run.start and found["origin"] else None
 
 
-def note_learnt(run: RunConfig, folder: RunFolder, games: Sequence[Mapping[str, Any]], origin: Origin | None) -> None:
+def note_learned(run: RunConfig, folder: RunFolder, games: Sequence[Mapping[str, Any]], origin: Origin | None) -> None:
     """Write into the folder of a run which games its network learns from, and what its start was."""
     found = {"games": list(games), "start": run.start, "origin": asdict(origin) if origin else None}
-    write_text(folder.path / LEARNT, json.dumps(found))
+    write_text(folder.path / LEARNED, json.dumps(found))
 
 
 def _games_of(folder: Path, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The games that the network of a supervised run learns from; of an earlier version its finished network knows."""
-    if (noted := folder / LEARNT).exists():
+    if (noted := folder / LEARNED).exists():
         games: list[dict[str, Any]] = json.loads(noted.read_text(encoding="utf-8"))["games"]
         return games
     network = RunFolder(folder, "supervised").network(recipe["name"])
-    return learnt_games(read_card(network).provenance) if network.exists() else []
+    return learned_games(read_card(network).provenance) if network.exists() else []
 
 
 def with_network(run: RunConfig, folder: RunFolder | None = None) -> RunConfig:

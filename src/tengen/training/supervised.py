@@ -43,12 +43,12 @@ from tengen.training.card import (
     board_sizes,
     facts_of,
     games_key,
-    games_learnt,
+    games_learned,
     make_card,
     metric_entries,
     provenance,
     warn_of_games_of_start,
-    warn_of_learnt_games,
+    warn_of_learned_games,
 )
 from tengen.training.config import RunConfig
 from tengen.training.export import check_agreement, for_play
@@ -64,7 +64,7 @@ from tengen.training.schedules import check_metric, position
 from tengen.training.start import (
     Origin,
     TransferredLayers,
-    note_learnt,
+    note_learned,
     origin_of,
     scale_down,
     start_from,
@@ -163,7 +163,7 @@ def train(
     # ... the games to train on and those that validate ...
     samplers = open_samplers(run, Rank(0, run.training.devices), local)
     check_metric(run.training.schedule, _figures(network, samplers.validation))
-    _warn_of_judged_games(run, samplers, origin)
+    _warn_of_known_games(run, samplers, origin)
     sizes = board_sizes(samplers.train.store, samplers.train.game_rows)
     learned = sorted({*sizes, *(origin.sizes_of(network) if origin else [])})
     run = with_facts(run, samplers.train, learned, local)
@@ -183,8 +183,8 @@ def train(
             check_resumes(out, saved, run, samplers)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
-        games = _games_learnt(run, samplers.train, origin)
-        note_learnt(run, folder, games, origin)
+        games = _games_learned(run, samplers.train, origin)
+        note_learned(run, folder, games, origin)
         with ExitStack() as stack:
             # Make the trainer, here and in the processes of the other devices.
             followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
@@ -203,13 +203,13 @@ def train(
             return _finish(trainer, run, samplers, folder, events, learned, games)
 
 
-def _warn_of_judged_games(run: RunConfig, samplers: Samplers, origin: Origin | None) -> None:
+def _warn_of_known_games(run: RunConfig, samplers: Samplers, origin: Origin | None) -> None:
     """Warn of games that validate and are trained on, in this run or by its start."""
-    learnt, judged = samplers.train, samplers.validation
+    learned, validation = samplers.train, samplers.validation
     if run.data.validation_store is not None:
-        warn_of_learnt_games(learnt.store, learnt.game_rows, judged.store, judged.game_rows)
+        warn_of_learned_games(learned.store, learned.game_rows, validation.store, validation.game_rows)
     if origin is not None:
-        warn_of_games_of_start(origin.games, judged.store, judged.game_rows)
+        warn_of_games_of_start(origin.games, validation.store, validation.game_rows)
 
 
 def _warn_of_unseen_rules(run: RunConfig, family: str, network: nn.Module, games: Sampler | LabelSampler) -> None:
@@ -313,7 +313,7 @@ def _finish(
     export(module, planes, scalars, path, card({}).metadata())
     check_agreement(module, path, planes, scalars)
     evaluator = OpenVinoEvaluator(path, remember=False)
-    result, further = measure(evaluator, validation), _judge_maps(trainer, network, validation)
+    result, further = measure(evaluator, validation), _evaluate_maps(trainer, network, validation)
     if samplers.labels is not None:
         further |= agreement(evaluator, samplers.labels, run.training.validation_games)
     final = card(metric_entries(result, further))
@@ -324,7 +324,7 @@ def _finish(
     return path
 
 
-def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: Sampler) -> dict[str, Estimate]:
+def _evaluate_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: Sampler) -> dict[str, Estimate]:
     """Figures of the maps of later moves, which the network file does not have."""
     if not any(name in TARGETS for name in network.heads.maps):
         return {}
@@ -333,10 +333,10 @@ def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: S
     return moves.estimates()
 
 
-def _games_learnt(run: RunConfig, games: Sampler | LabelSampler, origin: Origin | None) -> list[dict[str, Any]]:
+def _games_learned(run: RunConfig, games: Sampler | LabelSampler, origin: Origin | None) -> list[dict[str, Any]]:
     """Entries for the card: of the games of this run, then of those that its start has learned."""
     fraction = None if run.data.validation_store else run.data.validation_fraction
-    own = games_learnt(games.store, games.game_rows, fraction)
+    own = games_learned(games.store, games.game_rows, fraction)
     return [own, *(each for each in (origin.games if origin else []) if each != own)]
 
 

@@ -53,13 +53,6 @@ def territory(game: Game, dead: Collection[int]) -> str:
     return "".join("." if lives else "bw."[owner] for lives, owner in zip(living, owners, strict=True))
 
 
-def score_result(score: float) -> str:
-    """The result of a count as SGF writes it (`B+3.5`, `0` for a draw), from Black's score minus White's."""
-    if score == 0:
-        return "0"
-    return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
-
-
 def lost_result(loser: int, how: str) -> str:
     """The result of a game that a color lost, as SGF writes it: `how` is R, by resignation, or T, on time."""
     return f"{'WB'[loser]}+{how}"

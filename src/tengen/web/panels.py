@@ -9,8 +9,9 @@ from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
+from tengen.sgf.values import score_text
 from tengen.web.components import EventHandler, TreeElement
-from tengen.web.counting import in_words, score_result, sentence, vertex
+from tengen.web.counting import in_words, sentence, vertex
 from tengen.web.editor import Tool
 from tengen.web.language import N_, _, ngettext
 from tengen.web.session import GameSession, Phase
@@ -273,7 +274,7 @@ def status(session: GameSession) -> str:
     if session.phase is Phase.COUNTING and not session.counted:
         return _("Counting …")
     if session.phase is Phase.COUNTING:
-        return _("{result} as counted", result=in_words(score_result(session.score)))
+        return _("{result} as counted", result=in_words(score_text(session.score)))
     return _("{color} to play", color=_(NAMES[session.game.to_play]))
 
 

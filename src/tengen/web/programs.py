@@ -14,7 +14,8 @@ from tengen.errors import TengenError
 from tengen.game import Game
 from tengen.gtp.client import GtpClient
 from tengen.gtp.program import GtpProgram, ProgramMove, ProgramSettings
-from tengen.web.counting import in_words, score_result
+from tengen.sgf.values import score_text
+from tengen.web.counting import in_words
 from tengen.web.language import _
 from tengen.web.session import GameSession
 
@@ -202,7 +203,7 @@ class GamePrograms:
                 self._failed(str(error))
                 continue
             if counted is not None and counted != score:
-                theirs, ours = (in_words(score_result(points)) for points in (counted, score))
+                theirs, ours = (in_words(score_text(points)) for points in (counted, score))
                 values = {"name": program.settings.name, "theirs": theirs, "ours": ours}
                 self._failed(_("{name} counts otherwise: {theirs}. This page: {ours}", **values))
 

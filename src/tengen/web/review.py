@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tengen.review.game import PHASES, GameReview, Phase, ReviewedMove, Summary
+from tengen.review.game import PHASES, GamePhase, GameReview, ReviewedMove, Summary
 from tengen.web.components import EventHandler
 from tengen.web.counting import color_names, vertex
 from tengen.web.language import N_, _
 
-PHASE_NAMES: dict[Phase, str] = {
+PHASE_NAMES: dict[GamePhase, str] = {
     "opening": N_("opening"),
     "middle game": N_("middle game"),
     "endgame": N_("endgame"),

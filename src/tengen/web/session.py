@@ -12,9 +12,10 @@ from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
+from tengen.sgf.values import score_text
 from tengen.web.analyses import GameAnalyses
 from tengen.web.clock import GameClock, seconds_used
-from tengen.web.counting import check_point, color_names, explain, group_of, lost_result, score_result
+from tengen.web.counting import check_point, color_names, explain, group_of, lost_result
 from tengen.web.language import _
 from tengen.web.players import PlayerChoice
 from tengen.web.running_review import RunningReview
@@ -483,7 +484,7 @@ class GameSession:
             raise TengenError(_("the count is not finished yet"))
         if not self.may_agree:
             raise TengenError(_("The game goes on at move {move}.", move=self.tip.move_number))
-        self.settle(score_result(self.score))
+        self.settle(score_text(self.score))
         return self.result
 
     def settle(self, result: str, at: GameNode | None = None) -> None:
