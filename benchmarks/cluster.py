@@ -52,7 +52,7 @@ class Capacity:
     """A run in balance: how many workers play as much as one learner digests (docs/guides/cluster.md).
 
     `evaluations` of a worker and `positions` of the learner are those of a second; a game has `game_positions` that are
-    learnt from, each `reuse` times, and costs `visits` evaluations for each of them.
+    learned from, each `reuse` times, and costs `visits` evaluations for each of them.
     """
 
     evaluations: float
@@ -91,7 +91,7 @@ RUNS = {
 }
 """Workers and learners of one core. 7x7 as measured on an idle machine (docs/results.md); 9x9 by the number of points;
 19x19 by the figures of two threads in docs/log.md. KataGo searches a quarter of the positions with 600 visits, which
-are learnt from, and the others with 100."""
+are learned from, and the others with 100."""
 
 
 def recipe(options: argparse.Namespace, size: int, **more: Any) -> SelfPlayConfig:
@@ -229,15 +229,15 @@ def learner_rate(config: SelfPlayConfig, games: Path) -> float:
     folder = SelfPlayFolder(games)
     FolderTransport(folder).store_cycle(0)
     with ShutdownFlag() as stop:
-        learnt = Learner(config, folder, stop).learn(0, Store.open(folder.games), config.games_per_cycle)
-    return learnt.steps * config.learn.batch_size / learnt.seconds
+        learned = Learner(config, folder, stop).learn(0, Store.open(folder.games), config.games_per_cycle)
+    return learned.steps * config.learn.batch_size / learned.seconds
 
 
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The model gets the evaluations of one worker that plays alone and the positions of a learner that trains alone,
     both measured before the runs. The work is counted in the runs: evaluations and positions of their games, and how
-    often a position is learnt from. With `overlap` the first cycle and the last do not count: nothing is learnt while
-    the one is played, and nothing played while the other is learnt from."""
+    often a position is learned from. With `overlap` the first cycle and the last do not count: nothing is learned while
+    the one is played, and nothing played while the other is learned from."""
     learn = {"batch_size": 64, "reuse": 4, "threads": 1, "window": {"min_positions": 1000}}
     rating = {"games": 2, "anchors": ["random"], "every": 9}
     config = recipe(options, 7, cycles=3, cluster={"cpus": 0.5, "workers": 1}, learn=learn, rating=rating)

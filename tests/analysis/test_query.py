@@ -156,7 +156,7 @@ def test_a_network_for_another_size_refuses_the_query() -> None:
         (0, "japanese", []),  # no network of KataGo's
     ],
 )
-def test_rules_that_a_network_of_katago_has_not_learnt_are_warned_of(
+def test_rules_that_a_network_of_katago_has_not_learned_are_warned_of(
     katago_format: int, rules: str, parts: list[str]
 ) -> None:
     """Where KataGo 1.17.2 says that they are not supported by the neural net."""
@@ -182,7 +182,7 @@ def test_what_the_network_cannot_do_is_a_warning_of_each_query_that_asks_for_it(
                 {"id": "q", "field": "boardXSize", "warning": warnings[0]["warning"]},
                 {"id": "q", "field": "includeOwnership", "warning": warnings[1]["warning"]},
             ]
-            assert warnings[0]["warning"].startswith("uniform learnt 9x9, 13x13, not 5x5")
+            assert warnings[0]["warning"].startswith("uniform learned 9x9, 13x13, not 5x5")
             assert warnings[1]["warning"].endswith("no effect of includeOwnership, includeMovesOwnership")
             assert first["moveInfos"] and second["moveInfos"]
         assert len(talk.ask(boardXSize=9, boardYSize=9, includeOwnership=False, includePolicy=True)) == 1

@@ -91,7 +91,7 @@ def test_copies_of_games_are_told_at_the_end(tmp_path: Path, capsys: pytest.Capt
     assert "note: only 1 of 6 games between a and b differ: their interval is too narrow" in capsys.readouterr().out
 
 
-def test_a_network_that_has_not_learnt_the_board_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_network_that_has_not_learned_the_board_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [
         "match",
         "policy:zero-7x7",
@@ -105,7 +105,7 @@ def test_a_network_that_has_not_learnt_the_board_is_named(tmp_path: Path, capsys
         "cpu",
         "--out",
     ]
-    for size, told in ((9, "warning: zero-7x7 learnt 7x7, not 9x9"), (7, "")):
+    for size, told in ((9, "warning: zero-7x7 learned 7x7, not 9x9"), (7, "")):
         assert main([*words, str(tmp_path / str(size)), "--size", str(size), "--openings", "random"]) == 0
         printed = capsys.readouterr().err
         assert told in printed and ("warning" in printed) == bool(told)

@@ -194,8 +194,8 @@ def test_raw_outputs_refused(words: list[str], message: str, capsys: pytest.Capt
     assert message in capsys.readouterr().err
 
 
-def test_boards_that_a_network_has_not_learnt_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
-    warning = "warning: zero-7x7 learnt 7x7, not 9x9: its figures there may mean nothing\n"
+def test_boards_that_a_network_has_not_learned_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    warning = "warning: zero-7x7 learned 7x7, not 9x9: its figures there may mean nothing\n"
     for name, size, told in (("zero-7x7", 9, warning), ("zero-7x7", 7, ""), ("default", 9, "")):
         assert main(["nets", name, "--raw", "", "--size", str(size), "--json"]) == 0
         assert capsys.readouterr().err == told

@@ -176,12 +176,12 @@ def test_a_store_is_not_labelled_into_itself(
     assert len(Store.open(out)) == 2
 
 
-def test_a_teacher_that_has_not_learnt_the_boards_is_refused(
+def test_a_teacher_that_has_not_learned_the_boards_is_refused(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As one that labels in training is; `default` knows the boards of each network."""
     assert main(["label", str(store.path), "--teacher", "zero-9x9", "--out", str(tmp_path / "labels"), "--quiet"]) == 2
-    assert "zero-9x9 learnt 9x9, not 7x7, which are among the games" in capsys.readouterr().err
+    assert "zero-9x9 learned 9x9, not 7x7, which are among the games" in capsys.readouterr().err
     assert not (tmp_path / "labels").exists()
 
 

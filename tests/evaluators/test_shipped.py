@@ -1,4 +1,4 @@
-"""The networks of the package: what they say does not hang on rules that they never learnt."""
+"""The networks of the package: what they say does not hang on rules that they never learned."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ CARDS = [card for path, card in installed() if path.parent != user_folder()]
 def test_ko_and_suicide_rules_make_no_difference(name: str) -> None:
     """A network of Tromp-Taylor games alone gave Black 39% on the empty 7x7 board under Chinese rules, not 95%.
 
-    One that a teacher taught has learnt them, and may find a little difference.
+    One that a teacher taught has learned them, and may find a little difference.
     """
     card = next(card for card in CARDS if card.name == name)
     network = load_evaluator(name, precision="f32")

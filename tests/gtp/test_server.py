@@ -118,7 +118,7 @@ def test_it_plays_a_whole_game_against_itself(start: Start) -> None:
     assert program.end() == 0
 
 
-def test_a_network_is_warned_of_on_boards_that_it_has_not_learnt() -> None:
+def test_a_network_is_warned_of_on_boards_that_it_has_not_learned() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tengen", "gtp", "--net", "zero-9x9", "--size", "9"],
         input="boardsize 13\nclear_board\nboardsize 9\nboardsize 13\nquit\n",
@@ -127,7 +127,7 @@ def test_a_network_is_warned_of_on_boards_that_it_has_not_learnt() -> None:
         env=ENVIRONMENT,
         timeout=60,
     )
-    warning = "warning: zero-9x9 learnt 9x9, not 13x13: its figures there may mean nothing\n"
+    warning = "warning: zero-9x9 learned 9x9, not 13x13: its figures there may mean nothing\n"
     assert (done.returncode, done.stderr) == (0, "GTP ready\n" + warning)
 
 

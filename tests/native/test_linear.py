@@ -252,9 +252,9 @@ def test_the_trainer_learns_a_planted_policy(planted: None) -> None:
     best = sum(entropy for _, entropy in held_out) / (20 * len(held_out))
     found = [trainer.judge(7, NONE, NONE, moves, ply) for moves, _ in held_out for ply in range(20)]
     untaught = [_native.LinearTrainer().judge(7, NONE, NONE, held_out[0][0], ply)[3] for ply in range(20)]
-    learnt = float(np.mean([figures[3] for figures in found]))
-    print(best, learnt, np.mean(untaught))
-    assert learnt < best + 0.35 * (np.mean(untaught) - best)
+    learned = float(np.mean([figures[3] for figures in found]))
+    print(best, learned, np.mean(untaught))
+    assert learned < best + 0.35 * (np.mean(untaught) - best)
 
 
 def test_a_trainer_goes_on_from_its_state() -> None:

@@ -33,14 +33,14 @@ def differences(one: NetOutput, other: NetOutput) -> list[float]:
 
 
 def test_constants_are_kept_and_then_not_used(network: torch.nn.Module) -> None:
-    learnt = torch.rand(ROWS, SCALARS)
-    learnt[:, 1], learnt[:, 3] = 1.0, -0.5
-    other = learnt.clone()
+    learned = torch.rand(ROWS, SCALARS)
+    learned[:, 1], learned[:, 3] = 1.0, -0.5
+    other = learned.clone()
     other[:, 1], other[:, 3] = 0.0, 7.0
     folded = without_constants(network, {1: 1.0, 3: -0.5})
-    assert max(differences(outputs(folded, learnt), outputs(network, learnt))) < 1e-4
-    assert max(differences(outputs(folded, other), outputs(folded, learnt))) == 0
-    assert min(differences(outputs(network, other), outputs(network, learnt))) > 1e-3, "or there was nothing to mend"
+    assert max(differences(outputs(folded, learned), outputs(network, learned))) < 1e-4
+    assert max(differences(outputs(folded, other), outputs(folded, learned))) == 0
+    assert min(differences(outputs(network, other), outputs(network, learned))) > 1e-3, "or there was nothing to mend"
     assert used_scalars(network) == [0, 1, 2, 3, 4]
     assert used_scalars(folded) == [0, 2, 4]
 

@@ -107,7 +107,7 @@ def test_a_resumed_run_keeps_its_games(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, "supervised")
     folder.check_games("10 games (aa)", resumes=False)
     folder.check_games("10 games (aa)", resumes=True)
-    with pytest.raises(RecipeError, match=r"learnt from 10 games \(aa\), and its store holds 11 games \(bb\) now"):
+    with pytest.raises(RecipeError, match=r"learned from 10 games \(aa\), and its store holds 11 games \(bb\) now"):
         folder.check_games("11 games (bb)", resumes=True)
     folder.check_games("11 games (bb)", resumes=False)
 

@@ -170,13 +170,13 @@ def test_figures_that_are_missing_raise_nothing() -> None:
     assert diagnose(hollow, CONFIG) == []
 
 
-def test_the_remedy_for_komi_knows_whether_it_is_learnt() -> None:
+def test_the_remedy_for_komi_knows_whether_it_is_learned() -> None:
     sick = history(statistics__fair__7__black_share=1.0)
     fixed = copy.deepcopy(CONFIG.model_dump())
     fixed["game"]["komi"]["learn"] = False
-    (learnt,) = diagnose(sick, CONFIG)
+    (learned,) = diagnose(sick, CONFIG)
     (still,) = diagnose(sick, SelfPlayConfig.model_validate(fixed))
-    assert "lags behind" in learnt.remedy
+    assert "lags behind" in learned.remedy
     assert "Komi is fixed" in still.remedy
 
 

@@ -15,7 +15,7 @@ from tengen.selfplay.folder import SelfPlayFolder
 CONFIG = SelfPlayConfig(name="x", cycles=2, games_per_cycle=10, network={"family": "residual", "size": "b2c16"})
 
 
-def mark_learnt(folder: SelfPlayFolder, cycles: int) -> None:
+def mark_learned(folder: SelfPlayFolder, cycles: int) -> None:
     folder.network(cycles).parent.mkdir(exist_ok=True)
     folder.network(cycles).touch()
 
@@ -62,7 +62,7 @@ def test_what_changes_no_game_may_change(tmp_path: Path) -> None:
 def test_a_recipe_that_was_edited_by_hand_may_have_numbers_for_keys(tmp_path: Path) -> None:
     folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)
-    mark_learnt(folder, 2)
+    mark_learned(folder, 2)
     edited = yaml.safe_load(folder.recipe.read_text())
     edited["stages"] = {1: {"game": {}, "opening": {}, "search": {"visits": 64}}}
     folder.recipe.write_text(yaml.safe_dump(edited))
@@ -74,10 +74,10 @@ def test_a_recipe_that_was_edited_by_hand_may_have_numbers_for_keys(tmp_path: Pa
 def test_stages_to_come_may_change(tmp_path: Path) -> None:
     folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
-    mark_learnt(folder, 3)
+    mark_learned(folder, 3)
     later = {3: StageConfig(search={"visits": 99}), 5: StageConfig(opening={"moves_mean": 1})}
     folder.prepare(CONFIG.model_copy(update={"stages": later}))
-    mark_learnt(folder, 4)
+    mark_learned(folder, 4)
     with pytest.raises(RecipeError, match=r"stages\.3\.search\.visits = 99, not 64"):
         folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
 
@@ -100,7 +100,7 @@ def test_a_cycle_whose_games_are_there_has_begun(tmp_path: Path, state: str) -> 
     folder = SelfPlayFolder(tmp_path / "run")
     stages = {cycle: StageConfig(search={"visits": 60 + cycle}) for cycle in (3, 4, 5)}
     folder.prepare(CONFIG.model_copy(update={"stages": stages}))
-    mark_learnt(folder, 3)
+    mark_learned(folder, 3)
     for cycle in range(5):
         there = folder.pending(cycle) if state == "played" and cycle > 2 else folder.games / f"shard-{cycle:05d}.arrow"
         there.parent.mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ def test_a_cycle_whose_games_are_there_has_begun(tmp_path: Path, state: str) -> 
 def test_the_files_say_how_many_cycles_are_finished(tmp_path: Path) -> None:
     """At each moment at which a run may be killed: never more than the log says, and one less at most."""
     folder = SelfPlayFolder(tmp_path)
-    mark_learnt(folder, 0)
+    mark_learned(folder, 0)
     folder.checkpoints.mkdir()
     for cycle in range(5):
         for file in (folder.checkpoint(cycle + 1), folder.network(cycle + 1)):

@@ -1,4 +1,4 @@
-"""The learner: its replay window, cycles that are learnt again, and game records in its batches."""
+"""The learner: its replay window, cycles that are learned again, and game records in its batches."""
 
 from dataclasses import replace
 from itertools import count
@@ -76,7 +76,7 @@ def learner_of(path: Path, start: Path | None = None, cycles: int = 1, **learn: 
     return Learner(config, folder, ShutdownFlag()), Store.open(path / "games")
 
 
-def test_a_cycle_that_is_learnt_again_ends_the_same(tmp_path: Path) -> None:
+def test_a_cycle_that_is_learned_again_ends_the_same(tmp_path: Path) -> None:
     """The first one too, which begins without a checkpoint."""
     learner, store = learner_of(tmp_path)
     ends = []

@@ -194,7 +194,7 @@ def test_the_network_plays_under_all_rules_as_under_those_of_the_run(unbroken: P
 def test_a_network_of_one_size_reads_no_width_elsewhere(
     unbroken: Path, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On one size the width never changed: its weights are random. A run of two sizes has learnt it."""
+    """On one size the width never changed: its weights are random. A run of two sizes has learned it."""
     modules = [load_module(out / "nets" / "micro.onnx").eval() for out in (small, unbroken)]
     inputs = (
         torch.rand(1, len(plane_set("tengen").planes), 9, 9),
@@ -261,11 +261,11 @@ def test_learning_beside_the_games_plays_all_games_one_network_late(overlapped: 
     """That two such runs are the same, the run shows that is killed again and again."""
     found = what_was_made(overlapped)
     assert len(found["games"]) == 3 * 24 and len(found["cycles"]) == 3
-    assert_seen_is_what_was_learnt(overlapped)
+    assert_seen_is_what_was_learned(overlapped)
 
 
-def assert_seen_is_what_was_learnt(out: Path) -> None:
-    """Beside the games of cycle 2 plays network 1, which has learnt from cycle 0 alone."""
+def assert_seen_is_what_was_learned(out: Path) -> None:
+    """Beside the games of cycle 2 plays network 1, which has learned from cycle 0 alone."""
     seen = [event["seen"] for event in events_of(out)]
     assert seen[0]["policy"] is None and seen[1]["policy"] is None
     network = load_evaluator(SelfPlayFolder(out).network(1))
@@ -500,7 +500,7 @@ def test_a_gate_stops_when_it_is_told_to(recipe: Path, tmp_path: Path, monkeypat
     assert not read_folder(tmp_path / "run" / "matches" / "gate-00001")[1]
 
 
-def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:
+def test_a_network_that_the_gate_refused_has_learned_nothing(recipe: Path, tmp_path: Path) -> None:
     gate = "gate={games: 2, score: 1, confidence: 0.9999}"
     made = run(recipe, tmp_path / "run", *SMALL, "cycles=3", gate)
     events = events_of(tmp_path / "run")
@@ -511,7 +511,7 @@ def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_pa
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04"])
 def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Path, damage: bytes) -> None:
-    """In its second cycle, which is learnt but not over, the log of the first one is no JSON any more, and the
+    """In its second cycle, which is learned but not over, the log of the first one is no JSON any more, and the
     checkpoint between the two is damaged."""
     out, folder = tmp_path / "run", SelfPlayFolder(tmp_path / "run")
     shutil.copytree(small, out)
@@ -531,7 +531,7 @@ def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Pat
 def test_a_rating_that_was_killed_keeps_its_games(
     change: list[str], recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its network is learnt again, and that takes other hours, which its card has."""
+    """Its network is learned again, and that takes other hours, which its card has."""
     out, rated, hours = tmp_path / "run", RatingBook.write, itertools.count(1)
     make_card = learn.make_card
     monkeypatch.setattr(learn, "make_card", lambda facts, **of: make_card(facts, **{**of, "hours": float(next(hours))}))
@@ -550,7 +550,7 @@ def test_a_rating_that_was_killed_keeps_its_games(
 
 
 @pytest.mark.parametrize("kept", [None, 0, 1000], ids=["missing", "empty", "cut short"])
-def test_a_newest_network_that_is_damaged_is_learnt_again(
+def test_a_newest_network_that_is_damaged_is_learned_again(
     kept: int | None, recipe: Path, small: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"

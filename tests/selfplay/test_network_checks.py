@@ -119,7 +119,7 @@ def test_an_empty_probe_says_nothing(store: Store) -> None:
     assert batch_dependence(Fake(), empty) is None
 
 
-def test_the_figures_of_a_network_tell_new_games_from_learnt_ones(store: Store) -> None:
+def test_the_figures_of_a_network_tell_new_games_from_learned_ones(store: Store) -> None:
     figures = network_figures(Fake(), store, range(20, 40), range(5, 15), seed=1, edge=7)
     assert figures["fresh"] == judge(Fake(), draw_probe(Fake(), store, 20, 40, seed=1, edge=7))
     assert figures["seen"] == judge(Fake(), draw_probe(Fake(), store, 5, 15, seed=1, edge=7))

@@ -150,8 +150,8 @@ def test_a_speedup_is_that_of_the_learning_and_not_of_its_noise(
     folder = StudyFolder(tmp_path, load_study(str(path)))
 
     def curve(_folder: StudyFolder, step: str, _figure: str) -> Curve:
-        learnt = 0.45 - 0.15 * np.exp(-samples * (speed if step in wanted.of else 1) / length)
-        mean = learnt + random.normal(0, 0.003, len(samples))
+        learned = 0.45 - 0.15 * np.exp(-samples * (speed if step in wanted.of else 1) / length)
+        mean = learned + random.normal(0, 0.003, len(samples))
         return Curve(samples, samples, mean if key == "top1" else 1 - mean, *np.full((2, len(samples)), math.nan))
 
     wanted = Figure(figure="speedup", of=["fast-1", "fast-2"], minus=["slow-1", "slow-2"], key=key)

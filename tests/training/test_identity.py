@@ -99,7 +99,7 @@ def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], sto
     with StoreWriter(copy, overwrite=True) as writer:
         for game in list(Store.open(store))[1:]:
             writer.add(game)
-    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+    with pytest.raises(RecipeError, match=r"learned from \d+ games \(.*\), and its store holds .* now; give another"):
         train(run, tmp_path / "run", show_progress=False)
 
 

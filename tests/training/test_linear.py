@@ -142,7 +142,7 @@ def test_a_killed_run_ends_as_the_unbroken_one(
 def test_a_damaged_checkpoint_costs_the_games_since_the_one_before(
     damage: str, run: LinearRun, unbroken: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The folder of a run that has ended; with both damaged nothing is learnt anew in silence."""
+    """The folder of a run that has ended; with both damaged nothing is learned anew in silence."""
     folder = unbroken.parent.parent / "checkpoints"
     kept = sorted(folder.iterdir())
     assert [path.name for path in kept] == ["step-00000060.ckpt", "step-00000070.ckpt"]
@@ -208,7 +208,7 @@ def test_a_store_may_move_and_one_that_was_imported_anew_is_noticed(run: LinearR
     train_linear(run, tmp_path / "run", show_progress=False)
     shutil.rmtree(moved)
     write_store(moved, 41)
-    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+    with pytest.raises(RecipeError, match=r"learned from \d+ games \(.*\), and its store holds .* now; give another"):
         train_linear(run, tmp_path / "run", show_progress=False)
 
 
@@ -236,7 +236,7 @@ def test_one_player_of_the_same_games_is_another_run(run: LinearRun, tmp_path: P
     with StoreWriter(path, overwrite=True) as writer:
         for game in games:
             writer.add(replace(game, player=1))
-    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+    with pytest.raises(RecipeError, match=r"learned from \d+ games \(.*\), and its store holds .* now; give another"):
         train_linear(run, tmp_path / "run", show_progress=False)
     assert read_playout_card(train_linear(run, tmp_path / "own", show_progress=False)).positions == 70 * 24 // 2
 

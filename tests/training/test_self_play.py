@@ -1,4 +1,4 @@
-"""Learning from self-play: the search's visits are learnt, by every policy that the network has."""
+"""Learning from self-play: the search's visits are learned, by every policy that the network has."""
 
 from pathlib import Path
 from typing import Any

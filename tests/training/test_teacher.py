@@ -282,7 +282,7 @@ def test_ownership_belongs_to_the_rules_of_the_game(tmp_path: Path) -> None:
 def test_a_teacher_that_does_not_fit(settings: dict[str, Any], tmp_path: Path) -> None:
     """It is refused before the folder of the run is touched."""
     for teacher, error, message in (
-        ("zero-9x9", RecipeError, "zero-9x9 learnt 9x9, not 7x7"),
+        ("zero-9x9", RecipeError, "zero-9x9 learned 9x9, not 7x7"),
         ("no-such-network", NetworkError, r"^data\.teacher\.network: no network 'no-such-network'"),
         (str(tmp_path / "odd.onnx"), NetworkError, "operation Loop is not supported"),
     ):

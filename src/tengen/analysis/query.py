@@ -16,7 +16,7 @@ from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import resumed
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
-from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, not_learnt_warning
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, not_learned_warning
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import KATAGO_BONUSES, Rules
 
@@ -149,9 +149,9 @@ def _unknown_to(
     network: BatchEvaluator, fields: Fields, size: int, rules: Rules, settings: AnalysisSettings
 ) -> Iterator[Warned]:
     """Warnings of what a network does not know: rules, the board, the ownership, an advantage."""
-    if strange := _not_learnt(rules, network.katago_format):
-        yield "rules", f"{network.name} has not learnt {', '.join(strange)}: it judges by the rules that it knows"
-    if text := not_learnt_warning(network.name, network.board_sizes, [size]):
+    if strange := _not_learned(rules, network.katago_format):
+        yield "rules", f"{network.name} has not learned {', '.join(strange)}: it judges by the rules that it knows"
+    if text := not_learned_warning(network.name, network.board_sizes, [size]):
         yield "boardXSize", text
     if not network.has_ownership and (asked := [name for name in _OF_OWNERSHIP if fields.get(name)]):
         yield asked[0], f"{network.name} does not predict the ownership: no effect of {', '.join(asked)}"
@@ -369,7 +369,7 @@ def _is_silent(name: str) -> bool:
     return is_of_machine(name) or name.startswith("humanSL")
 
 
-def _not_learnt(rules: Rules, katago_format: int) -> list[str]:
+def _not_learned(rules: Rules, katago_format: int) -> list[str]:
     """The parts of the rules that networks of a format of KataGo do not know; 0 is no such network.
 
     Up to format 6 they know superko and area scoring alone, later ones the button with area scoring alone.

@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Collection
 
-from tengen.evaluators.evaluator import not_learnt_warning
+from tengen.evaluators.evaluator import not_learned_warning
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
@@ -21,7 +21,7 @@ def warn_of_boards(network: str, sizes: Collection[int]) -> None:
         return
     card = read_card(find_network(network))
     of_one_size = card.config.get("board_size") is not None or card.family == "cody7x7"
-    if not of_one_size and (text := not_learnt_warning(card.name, card.board_sizes, sizes)):
+    if not of_one_size and (text := not_learned_warning(card.name, card.board_sizes, sizes)):
         print(f"warning: {text}", file=sys.stderr)
 
 

@@ -18,7 +18,7 @@ from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.evaluator import boards_not_learnt, sees_komi
+from tengen.evaluators.evaluator import boards_not_learned, sees_komi
 from tengen.evaluators.installed_networks import default_by_size, find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
@@ -105,14 +105,14 @@ def games_between_saves(plan: LabelPlan, batch: int) -> int:
 def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
     """The teacher for the manifest; of `default` all its networks, so that labels of other boards may be added.
 
-    Raises NetworkError for a size that it has not learnt: such labels mean nothing.
+    Raises NetworkError for a size that it has not learned: such labels mean nothing.
     """
     by_size = default_by_size(name)
     cards = {path: read_card(path) for path in (find_network(name), *by_size.values())}
     for size in sizes:
         card = cards[find_network_on(name, size)]
-        if text := boards_not_learnt(card.name, card.board_sizes, [size]):
-            raise NetworkError(f"{text}, which are among the games: choose a teacher that learnt them")
+        if text := boards_not_learned(card.name, card.board_sizes, [size]):
+            raise NetworkError(f"{text}, which are among the games: choose a teacher that learned them")
     # Networks of one name may be of one day; what is converted from another program's file has no date.
     digests = [file_digest(path)[:16] for path, card in cards.items() if card.created]
     facts = {key: _joined(getattr(card, key) for card in cards.values()) for key in _OF_CARD}

@@ -99,7 +99,7 @@ class BatchEvaluator(Evaluator):
     only_size: int | None = None
     """The only board size, and edge of the tensors, that it takes; None takes any."""
     board_sizes: tuple[int, ...] = ()
-    """The board sizes that the network has learnt; empty where that is not known."""
+    """The board sizes that the network has learned; empty where that is not known."""
     advice: Mapping[str, Any] = {}
     """Settings of the search that suit it, by name."""
     has_pass: bool = True
@@ -251,21 +251,21 @@ def sees_komi(evaluator: Evaluator, size: int) -> bool:
     return any(each is not None and not np.array_equal(each[0], each[1]) for each in outputs)
 
 
-def boards_not_learnt(name: str, learnt: Collection[int], sizes: Collection[int]) -> str:
-    """Which of these board sizes a network has not learnt, in words; empty where there is none.
+def boards_not_learned(name: str, learned: Collection[int], sizes: Collection[int]) -> str:
+    """Which of these board sizes a network has not learned, in words; empty where there is none.
 
-    `learnt` are the sizes that it has learnt; none where that is not known.
+    `learned` are the sizes that it has learned; none where that is not known.
     """
-    others = sorted({*sizes} - {*learnt})
-    if not learnt or not others:
+    others = sorted({*sizes} - {*learned})
+    if not learned or not others:
         return ""
-    known, new = (", ".join(f"{size}x{size}" for size in each) for each in (learnt, others))
-    return f"{name} learnt {known}, not {new}"
+    known, new = (", ".join(f"{size}x{size}" for size in each) for each in (learned, others))
+    return f"{name} learned {known}, not {new}"
 
 
-def not_learnt_warning(name: str, learnt: Collection[int], sizes: Collection[int]) -> str:
-    """A warning about the boards that `boards_not_learnt` names; empty where there is none."""
-    text = boards_not_learnt(name, learnt, sizes)
+def not_learned_warning(name: str, learned: Collection[int], sizes: Collection[int]) -> str:
+    """A warning about the boards that `boards_not_learned` names; empty where there is none."""
+    text = boards_not_learned(name, learned, sizes)
     return text and f"{text}: its figures there may mean nothing"
 
 

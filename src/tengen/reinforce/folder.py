@@ -26,7 +26,7 @@ _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),
     *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
-"""Settings that a resumed run may change: what was learnt does not depend on them."""
+"""Settings that a resumed run may change: what was learned does not depend on them."""
 
 
 class PolicyGradientFolder(RunFolder):

@@ -115,7 +115,7 @@ class RunFolder:
         before = noted.read_text(encoding="utf-8") if resumes and noted.exists() else games
         if before != games:
             raise RecipeError(
-                f"{self.path} holds a run that learnt from {before}, and its store holds {games} now; give another "
+                f"{self.path} holds a run that learned from {before}, and its store holds {games} now; give another "
                 "--out"
             )
         write_text(noted, games)

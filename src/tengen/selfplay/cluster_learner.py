@@ -18,13 +18,13 @@ from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
-from tengen.selfplay.learn import Learner, Learnt
+from tengen.selfplay.learn import Learned, Learner
 from tengen.selfplay.transport import FolderTransport
 
 _RUN = "run"
 
-LearntFiles: TypeAlias = tuple[Learnt, bytes, bytes]
-"""What was learnt in a cycle, the candidate's network file, and the checkpoint after it."""
+LearnedFiles: TypeAlias = tuple[Learned, bytes, bytes]
+"""What was learned in a cycle, the candidate's network file, and the checkpoint after it."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class ClusterLearner(Learner):
         workers = cluster.beside(place)
         self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
 
-    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:
+    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learned:
         self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))
-        for _, (learnt, candidate, checkpoint) in self._results:
+        for _, (learned, candidate, checkpoint) in self._results:
             written = {self.folder.candidate(cycle + 1): candidate, self.folder.checkpoint(cycle + 1): checkpoint}
             for path, content in written.items():
                 path.parent.mkdir(exist_ok=True)
                 with write_whole(path) as temporary:
                     temporary.write_bytes(content)
             self.trainer.load(self.folder.checkpoint(cycle + 1))
-            return learnt
+            return learned
         self._stop.set()  # results end without one of this cycle only when the run stops
         self._stop.check()
         raise AssertionError
@@ -92,7 +92,7 @@ class LearningWork:
 
     def do(
         self, items: Iterator[TrainingCycle], stop: threading.Event
-    ) -> Iterator[tuple[list[TrainingCycle], LearntFiles]]:
+    ) -> Iterator[tuple[list[TrainingCycle], LearnedFiles]]:
         """One result a cycle: a worker that was stopped gives none for the cycle that it was at."""
         for cycle in items:
             if self._learner is None:
@@ -108,11 +108,11 @@ class LearningWork:
                 self._transport = FolderTransport(run)
             after = cycle.number + 1
             try:
-                learnt = self._learner.learn(cycle.number, self._transport.store().head(after), cycle.fresh_games)
+                learned = self._learner.learn(cycle.number, self._transport.store().head(after), cycle.fresh_games)
             except KeyboardInterrupt:  # it was stopped
                 return
             candidate = run.candidate(after)
-            yield [cycle], (learnt, candidate.read_bytes(), run.checkpoint(after).read_bytes())
+            yield [cycle], (learned, candidate.read_bytes(), run.checkpoint(after).read_bytes())
             candidate.unlink()
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ _MAY_CHANGE = (
     *("cycles", "games_at_once", "device", "workers", "cluster", "rating", "card", "keep_networks"),
     *("learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
-"""Settings that a resumed run may change: what was played and learnt does not depend on them, but for rounding."""
+"""Settings that a resumed run may change: what was played and learned does not depend on them, but for rounding."""
 
 
 class SelfPlayFolder(RunFolder):

@@ -44,7 +44,7 @@ _LEARNING = 3  # purpose of a seed
 
 
 def window_size(total: int, config: WindowConfig) -> int:
-    """How many of the newest recorded positions are learnt from when there are `total` (KataGo, appendix C)."""
+    """How many of the newest recorded positions are learned from when there are `total` (KataGo, appendix C)."""
     smallest, exponent = config.min_positions, config.exponent
     if total <= smallest:
         return total
@@ -76,7 +76,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class Learned:
     """What a cycle of learning was."""
 
     window: Window
@@ -155,7 +155,7 @@ class Learner:
         if self.folder.lacks_network(0):
             self.export(0, self.folder.network(0))
 
-    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:
+    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learned:
         """Train on the window after the games of `cycle`; write the candidate and the state of the next cycle.
 
         It starts from the state before `cycle`, whatever this process did before, and ends the same each time.
@@ -182,7 +182,7 @@ class Learner:
             self.trainer = self._new_trainer()
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0, device=self.trainer.device), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
-        return Learnt(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
+        return Learned(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
 
     def _restore(self, cycle: int, store: Store, fresh_games: int) -> None:
         """Load the state before `cycle`. Where it is damaged, learn the cycle before again, which makes the same."""
@@ -195,7 +195,7 @@ class Learner:
                     f"{path} is damaged or missing, and so is the checkpoint before it: the run cannot go on; begin "
                     f"another one with start: {self.folder.network(cycle)}"
                 ) from error
-            _logger.warning("%s is damaged or missing; cycle %d is learnt again", path, cycle)
+            _logger.warning("%s is damaged or missing; cycle %d is learned again", path, cycle)
             path.unlink(missing_ok=True)
             self.learn(cycle - 1, store.head(cycle), fresh_games)
             self.folder.candidate(cycle).unlink()
@@ -289,7 +289,7 @@ class Learner:
 
 
 def _origin(config: SelfPlayConfig, games: int) -> str:
-    """What a network of self-play learnt from, in words."""
+    """What a network of self-play learned from, in words."""
     begun = "from nothing but the rules" if config.start is None else f"begun with {Path(config.start).stem}"
     records = config.learn.records
     mixed_in = f", and the games of {Path(records.store).name}" if records else ""

@@ -148,7 +148,7 @@ class SelfPlayRun:
                 f"give cycles = {done} or more"
             )
         if done and self.folder.lacks_network(done):
-            _logger.warning("%s is damaged or missing; cycle %d is learnt again", self.folder.network(done), done - 1)
+            _logger.warning("%s is damaged or missing; cycle %d is learned again", self.folder.network(done), done - 1)
             done -= 1
         lost = {"event": "cycle", "lost": True, "seconds": {}}
         return [found.get(number, {**lost, "step": number, "cycle": number - 1}) for number in range(1, done + 1)]
@@ -196,7 +196,7 @@ class SelfPlayRun:
         timings.add("other")
         # Training.
         self.observer.learning(cycle)
-        learnt = self.learner.learn(cycle, store, self.config.games_per_cycle)
+        learned = self.learner.learn(cycle, store, self.config.games_per_cycle)
         timings.add("learn")
         # Gate and rating of the new network.
         self.observer.evaluating(cycle)
@@ -210,7 +210,7 @@ class SelfPlayRun:
             "cycle": cycle,
             "games": len(store),
             **played.event(),
-            **learnt.event(),
+            **learned.event(),
             **figures,
             "seconds": timings.seconds,
             "memory": resident_memory(),
@@ -265,7 +265,7 @@ class SelfPlayRun:
         if cycle == self.config.cycles:
             self.learner.average(cycle)
         if not self.folder.lacks_network(cycle) and compute_the_same(candidate, network):
-            # It was learnt before, in other hours. Gate and rating go on with the games of that file.
+            # It was learned before, in other hours. Gate and rating go on with the games of that file.
             shutil.copyfile(network, candidate)
         if self.config.gate is None:
             candidate.replace(network)

@@ -21,7 +21,7 @@ from tengen.data.planes import PlaneSet, plane_set
 from tengen.data.record import symmetry_table
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.evaluator import boards_not_learnt, sees_komi
+from tengen.evaluators.evaluator import boards_not_learned, sees_komi
 from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
@@ -51,7 +51,7 @@ class Teacher:
     def check(self, sizes: list[int], vary_rules: bool) -> None:
         """Raise RecipeError for games on boards that it does not know, and for other rules and komi where it does not
         see them; NetworkError where PyTorch cannot run it."""
-        if text := boards_not_learnt(self.card.name, self.card.board_sizes, sizes):
+        if text := boards_not_learned(self.card.name, self.card.board_sizes, sizes):
             raise RecipeError(f"data.teacher.network {text}, which are among the games")
         evaluator = TorchFileEvaluator(self.path, device="cpu")
         if vary_rules and not sees_komi(evaluator, sizes[0]):
