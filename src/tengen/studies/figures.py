@@ -216,29 +216,31 @@ def _fewer_samples(fast: Curve, slow: Curve, sign: int) -> float:
 
     The first of many noisy validations above a level comes too early. Therefore running means are compared, each at
     the mean of its samples, and the level is passed where a rising curve through them would pass it. A level that is
-    missed by less than the noise counts as reached at the end.
+    missed by less than the noise counts as reached at the end. Validations before any sample are left out.
     """
-    window = min(max(1, int(_WINDOW * len(slow.mean))), len(fast.mean))
-    (samples, means), (ends, levels) = (
-        [np.convolve(column, np.full(window, 1 / window), "valid") for column in (each.samples, sign * each.mean)]
-        for each in (fast, slow)
-    )
+    (samples, means, noise), (ends, levels, other_noise) = (_running_means(each, sign) for each in (fast, slow))
     end, level = float(ends[-1]), levels[-1]
     # The number of means below the level by isotonic regression: there the sum of the distances from it is lowest.
     below = int(np.argmin(np.cumsum([0.0, *(means - level)])))
     if below == 0:
         return end / float(samples[0])
     if below == len(means):
-        noise = Z95 * math.hypot(_noise(fast), _noise(slow)) / math.sqrt(window)
-        return end / float(samples[-1]) if level - means[-1] < noise else math.nan
+        return end / float(samples[-1]) if level - means[-1] < Z95 * math.hypot(noise, other_noise) else math.nan
     crossing = slice(below - 1, below + 1)
     return end / float(np.interp(level, means[crossing], samples[crossing]))
 
 
-def _noise(curve: Curve) -> float:
-    """The standard deviation of a validation from its neighbors' trend, in the last half of a curve; 0 of few."""
-    steps = np.diff(curve.mean)[len(curve.mean) // 2 :]
-    return float(steps.std()) / math.sqrt(2) if len(steps) else 0.0
+def _running_means(curve: Curve, sign: int) -> tuple[Numbers, Numbers, float]:
+    """Samples and figures of the running means of a curve, times `sign`, and the standard deviation of one of them.
+
+    The deviation is that of the validations from their neighbors' trend, in the last half of the curve; 0 of few.
+    """
+    trained = curve.samples > 0
+    columns = curve.samples[trained], sign * curve.mean[trained]
+    window = max(1, int(_WINDOW * len(columns[0])))
+    samples, means = (np.convolve(column, np.full(window, 1 / window), "valid") for column in columns)
+    steps = np.diff(columns[1])[len(columns[1]) // 2 :]
+    return samples, means, float(steps.std()) / math.sqrt(2 * window) if len(steps) else 0.0
 
 
 def mean_curve(curves: Sequence[Curve]) -> Curve:
