@@ -46,7 +46,7 @@ VERBS = {
     "import": Verb("tengen.cli.import_", "import game records into a store"),
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
     "label": Verb("tengen.cli.label", "label positions of a store by a teacher: a network or a search"),
-    "train": Verb("tengen.cli.train", "train a network on game records, by a recipe", "train"),
+    "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
     "zero": Verb("tengen.cli.zero", "train a network by self-play, by a recipe", "train"),
     "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),
     "study": Verb("tengen.cli.study", "rerun a published experiment and write its page", "train"),
