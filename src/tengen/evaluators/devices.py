@@ -97,10 +97,9 @@ def check_device(device: Device) -> None:
                 raise NetworkError(f"device {device} needs ONNX Runtime: pip install {_PACKAGES[device]}")
             raise MissingExtra(f"device {device}", "onnxruntime")
         if PROVIDERS[device] not in (found := onnxruntime_providers()):
-            package = _PACKAGES.get(device, "onnxruntime")
+            advice = f": pip uninstall onnxruntime, then pip install {_PACKAGES[device]}" if device in _PACKAGES else ""
             raise NetworkError(
-                f"device {device}: this ONNX Runtime has no {PROVIDERS[device]}, only {', '.join(found)}: "
-                f"pip uninstall onnxruntime, then pip install {package}"
+                f"device {device}: this ONNX Runtime has no {PROVIDERS[device]}, only {', '.join(found)}{advice}"
             )
     elif device == "torch":
         if find_spec("torch") is None:
