@@ -48,8 +48,8 @@ inline constexpr float kUnknownKomi = 6.5f;  // used where a record has no komi
 
 // Other rules and komi for a recorded game. People play nearly the same moves under all rule sets, so one game gives
 // training examples for several: with territory scoring for area scoring and one point less komi (for the last dame),
-// with the reverse, and, where the score is known, with another komi. The result of a game with a known score follows;
-// with other_scoring it must have begun on an empty board.
+// with the reverse, and, where the score is known, with another komi. Where the score is known, score and winner are
+// changed to match. A game with other_scoring must have begun on an empty board with Black to play.
 struct RulesVariant {
     bool other_scoring = false;
     float komi_shift = 0.0f;

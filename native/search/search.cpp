@@ -32,8 +32,9 @@ auto making(const SearchParams& p) {
         p.value_bias > 0, p.value_bias_free, p.policy_optimism, p.playout_doubling_advantage, p.encore, p.hide_history);
 }
 
-// The settings that differ and make nodes another way, each for itself or, where none does, all that differ.
-std::string differing(const SearchParams& given, const SearchParams& present) {
+// Names of the settings that forbid sharing a tree: those that change how nodes are made, each by itself; where only a
+// combination does, all that differ.
+std::string differing_settings(const SearchParams& given, const SearchParams& present) {
     std::string alone, all;
     const auto add = [](std::string& names, const char* name) {
         names += (names.empty() ? "" : ", ") + std::string(name);
@@ -101,7 +102,7 @@ void Search::clear() {
 void Search::change(const SearchParams& params) {
     params.check();
     if (making(params) != making(params_))
-        throw std::invalid_argument("settings that share a tree must agree in " + differing(params, params_));
+        throw std::invalid_argument("settings that share a tree must agree in " + differing_settings(params, params_));
     params_ = params;
     select_ = selection_rule(params.selection);
     changed_ = true;

@@ -78,8 +78,8 @@ class Search {
     // Drops the tree and the root.
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
-    // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way, with the settings that must be as they were.
+    // std::invalid_argument, and changes nothing, where they contradict each other or would make nodes in another way;
+    // the message names the settings that must stay the same.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number

@@ -91,8 +91,9 @@ def noise(draws: float, variance: float) -> float:
     """Variance of results with so many draws, as a share in 0..1 of their `variance` without draws.
 
     A result of expectation s has variance s (1 - s) when it is 0 or 1, and less by a quarter of the probability of a
-    draw when it may be a half. Two decided games are added, so that a match of draws alone has an interval. A variance
-    that other games tell may be too small for the draws: it then counts as that of draws alone.
+    draw when it may be a half. Two decided games are added, so that a match of draws alone has an interval. Where
+    `variance` is estimated from other games and is smaller than the draws alone take away (a quarter each), all of it
+    counts as taken by draws.
     """
     return 1 - min(draws / 4, variance) / (variance + _DECIDED)
 

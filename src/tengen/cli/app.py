@@ -31,7 +31,7 @@ EXIT_TERMINATED = 143
 
 @dataclass(frozen=True)
 class Verb:
-    """One command: its module, a line of help, and the extra that it needs, where another is missed first."""
+    """One command: its module, a line of help, and the extra to name where a package of another is missed first."""
 
     module: str
     help: str

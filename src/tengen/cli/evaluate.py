@@ -70,7 +70,9 @@ def command(
 ) -> None:
     """Evaluate a network on the games of a store: one random position a game, never a pass.
 
-    Two networks get the same positions with the same --split, share of held-out games and --seed, as --json has them.
+    Two networks are evaluated on the same positions if --split, --seed, --all-positions and the share of held-out games
+    are the same. --json shows all four.
+
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
     if network != "uniform":
@@ -131,7 +133,7 @@ def _evaluate_network(
 
 
 @dataclass(frozen=True)
-class _Learned:
+class _TrainingShare:
     """The share of a store's games that a network learned from, and the fraction of them that it held out, if any."""
 
     share: float
@@ -165,10 +167,12 @@ class _Games:
     def choose(cls, store: Store, card: Card | None, split: str) -> _Games:
         """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
         entries = learned_games(card.provenance) if card else []
-        learned = [_Learned(share_learned(games, store.hashes), games["validation_fraction"]) for games in entries]
+        learned = [
+            _TrainingShare(share_learned(games, store.hashes), games["validation_fraction"]) for games in entries
+        ]
         if not learned:  # a card of an earlier version names the store alone
             named = card is not None and card.data.startswith(f"the games of {store.path.name}")
-            learned = [_Learned(float(named), DEFAULT_FRACTION)]
+            learned = [_TrainingShare(float(named), DEFAULT_FRACTION)]
         fractions = [each.fraction for each in learned if each.fraction]
         held_out = [each.fraction for each in learned if each.fraction and each.holds_out(store)]
         # Of several fractions the smallest holds out what none of the networks learned from.

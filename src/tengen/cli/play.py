@@ -68,7 +68,7 @@ def command(
     boards_warning(net)(size)
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
-        print(f"port {DEFAULT_PORT} is in use, using {chosen}")
+        print(f"port {DEFAULT_PORT} is not free, using {chosen}")
     token = access_token(host)
     print(f"Tengen runs at {address(host, chosen, token)} (Ctrl-C stops it)", flush=True)
     if token:

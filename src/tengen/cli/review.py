@@ -113,8 +113,8 @@ def _table(name: str, found: FinishedReview) -> Table:
     table = Table(title=f"{escape(name)}: {found.moves} moves", title_justify="left")
     for heading in ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves"):
         table.add_column(heading, justify="left" if heading in ("player", "worst moves") else "right")
-    for of in found.figures:
-        shares = [f"{share:.0%}" for share in (of.summary.top5, of.summary.best)]
-        worst = ", ".join(f"{number} ({cost})" for number, cost in of.worst) or "-"
-        table.add_row(escape(of.player), of.summary.loss_text, *shares, str(of.summary.bad), worst)
+    for row in found.figures:
+        shares = [f"{share:.0%}" for share in (row.summary.top5, row.summary.best)]
+        worst = ", ".join(f"{number} ({cost})" for number, cost in row.worst) or "-"
+        table.add_row(escape(row.player), row.summary.loss_text, *shares, str(row.summary.bad), worst)
     return table

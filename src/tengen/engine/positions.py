@@ -67,7 +67,7 @@ def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list
 
 
 def distinct_images(point: int, size: int, symmetries: Sequence[int]) -> dict[int, int]:
-    """The points that the identity and these symmetries make of one, each with the first of them that does."""
+    """The images of a point under the identity and these symmetries, each with the first symmetry that gives it."""
     images: dict[int, int] = {}
     for symmetry in (0, *symmetries):
         images.setdefault(_native.transform(point, size, symmetry), symmetry)

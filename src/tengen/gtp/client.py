@@ -13,7 +13,7 @@ from tengen.errors import TengenError
 from tengen.gtp.process import Child, ProcessOutput
 from tengen.machine import split_command_line
 
-ProgramReason = Literal["not found", "crash", "timeout", "refused", "invalid answer"]
+FailureReason = Literal["not found", "crash", "timeout", "refused", "invalid answer"]
 """How a program fails."""
 
 _LAST_WORDS = 20  # lines kept of the output that answers no command
@@ -32,7 +32,7 @@ _ANSWER = re.compile(r"([=?])\d*(?:\s+(.*)|([A-Za-z].*))?")
 class ProgramError(TengenError):
     """A GTP program failed: `last_words` are the last lines of output that answer no command."""
 
-    def __init__(self, program: str, reason: ProgramReason, detail: str, last_words: tuple[str, ...] = ()) -> None:
+    def __init__(self, program: str, reason: FailureReason, detail: str, last_words: tuple[str, ...] = ()) -> None:
         super().__init__(f"{program}: {detail}")
         self.reason = reason
         self.detail = detail
@@ -128,7 +128,7 @@ class GtpClient:
         self.broken = self.error("invalid answer", detail)
         raise self.broken
 
-    def error(self, reason: ProgramReason, detail: str) -> ProgramError:
+    def error(self, reason: FailureReason, detail: str) -> ProgramError:
         """What to raise about this program."""
         return ProgramError(self.called, reason, detail, self.last_words)
 

@@ -17,7 +17,7 @@ from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove, RecipeError
 from tengen.game import BLACK, WHITE, Game
-from tengen.gtp.client import ProgramError, ProgramReason
+from tengen.gtp.client import FailureReason, ProgramError
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture
@@ -43,13 +43,13 @@ Reason = Literal[
     "limit",
     "illegal",
     "time",
-    ProgramReason,
+    FailureReason,
 ]
 """Why a game ended. `count`: two passes; `majority`: the pass-alive area of one side is enough to win; `settled`: every
 point is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
 of the player that lost; `time`: its clock ran out; `timeout`: it did not answer at all."""
 
-FAILURES = frozenset[Reason](get_args(ProgramReason))
+FAILURES = frozenset[Reason](get_args(FailureReason))
 """Reasons for which a program is not trusted with another game: it is started afresh."""
 
 

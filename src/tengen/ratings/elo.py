@@ -229,8 +229,9 @@ class _Likelihood:
         """For each row of games, the variance of its pairing's results as a share of what it were without draws.
 
         At the best ratings. Each pairing has its own, since the draws of one would make the intervals of players
-        without draws too narrow. One with few games leans on the pool: more of that makes the interval of a few decided
-        games beside many draws too narrow, less makes those of a pool of many short pairings too wide.
+        without draws too narrow. That of a pairing with few games is averaged with the pool's. More weight of the pool
+        makes the interval of a few decided games beside many draws too narrow; less makes those of a pool of many short
+        pairings too wide.
         """
         weights = self._weights(self.best)
         drawn = 1 - noise(float(self._draws.sum()), float(weights.sum()))

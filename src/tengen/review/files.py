@@ -20,7 +20,7 @@ _SOURCES = (
     rb'<meta name="tengen-review" content="([0-9a-f]+)">',
     rb"REVIEWED\[Tengen ([0-9a-f]+)\]",
 )
-"""How the files of a review, JSON, page and record, tell by what it was made."""
+"""Where each file of a review, JSON, page and record, has the fingerprint of the record and the settings."""
 
 
 def file_of(out: Path, name: str, form: str) -> Path:

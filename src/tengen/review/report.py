@@ -25,7 +25,7 @@ _LINE = 5  # moves of the better line in a diagram
 def write_review(path: Path, review: GameReview, source: str = "") -> Path:
     """Write the page of a review; return `path`. It has no scripts and needs no other file.
 
-    `source` tells by what record and settings it was made, so that the same review is not made again.
+    `source` is the fingerprint of the record and the settings, so that the same review is not made again.
     """
     names = _names(review)
     return write_page(

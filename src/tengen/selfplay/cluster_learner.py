@@ -18,12 +18,12 @@ from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
-from tengen.selfplay.learn import Learned, Learner
+from tengen.selfplay.learn import Learner, LearningResult
 from tengen.selfplay.transport import FolderTransport
 
 _RUN = "run"
 
-LearnedFiles: TypeAlias = tuple[Learned, bytes, bytes]
+LearningResultFiles: TypeAlias = tuple[LearningResult, bytes, bytes]
 """What was learned in a cycle, the candidate's network file, and the checkpoint after it."""
 
 
@@ -51,7 +51,7 @@ class ClusterLearner(Learner):
         workers = cluster.beside(place)
         self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
 
-    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learned:
+    def learn(self, cycle: int, store: Store, fresh_games: int) -> LearningResult:
         self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))
         for _, (learned, candidate, checkpoint) in self._results:
             written = {self.folder.candidate(cycle + 1): candidate, self.folder.checkpoint(cycle + 1): checkpoint}
@@ -92,7 +92,7 @@ class LearningWork:
 
     def do(
         self, items: Iterator[TrainingCycle], stop: threading.Event
-    ) -> Iterator[tuple[list[TrainingCycle], LearnedFiles]]:
+    ) -> Iterator[tuple[list[TrainingCycle], LearningResultFiles]]:
         """One result a cycle: a worker that was stopped gives none for the cycle that it was at."""
         for cycle in items:
             if self._learner is None:

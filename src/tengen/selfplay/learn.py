@@ -76,7 +76,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearningResult:
     """What a cycle of learning was."""
 
     window: Window
@@ -155,7 +155,7 @@ class Learner:
         if self.folder.lacks_network(0):
             self.export(0, self.folder.network(0))
 
-    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learned:
+    def learn(self, cycle: int, store: Store, fresh_games: int) -> LearningResult:
         """Train on the window after the games of `cycle`; write the candidate and the state of the next cycle.
 
         It starts from the state before `cycle`, whatever this process did before, and ends the same each time.
@@ -182,7 +182,7 @@ class Learner:
             self.trainer = self._new_trainer()
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0, device=self.trainer.device), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
-        return Learned(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
+        return LearningResult(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
 
     def _restore(self, cycle: int, store: Store, fresh_games: int) -> None:
         """Load the state before `cycle`. Where it is damaged, learn the cycle before again, which makes the same."""

@@ -189,9 +189,9 @@ class Figure(Strict):
     The figures are those of held-out positions (`top1`, `top5`, `cross_entropy`, `value_mse`, from 0 to 1,
     `value_accuracy`); `training`, the figure `key` of the training batches in the last tenth of a run; `card`, the
     metric `key` on the card of the network; `score`, that of `player` in a match, and `elo`, its Elo difference there;
-    `speedup`, how many times fewer samples the steps `of` need for the final `key` (`top1` unless given) of the steps
-    `minus`; and `output`, the number at the path `key` in the JSON that a step printed, such as `0.speed`, or its
-    `seconds`.
+    `speedup`, how many times fewer samples the steps `of` need to reach the level of `key` (`top1` unless given) at the
+    end of the steps `minus`, by running means over an eighth of the validations; and `output`, the number at the path
+    `key` in the JSON that a step printed, such as `0.speed`, or its `seconds`.
     """
 
     figure: str = key(..., "one of these figures")

@@ -322,8 +322,9 @@ class DataConfig(RecordsConfig):
     symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
     vary_rules: bool = key(
         True,
-        "train half of the positions of even games under the other scoring, and half of all under another komi, with "
-        "its result; with `teacher.network` half of the games under any rules and half under another komi",
+        "train half of the positions of even games under the other scoring, and half of those with a known score under "
+        "another komi; a known score and the winner are changed to match; with `teacher.network` half of the games "
+        "under any rules and half under another komi",
     )
     games: int | None = key(
         None, "train on so many games: the first ones in an order by hash, a random sample that grows with it", ge=1

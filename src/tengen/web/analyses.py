@@ -29,7 +29,7 @@ class GameAnalyses:
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
         self.review: GameReview | None = None
-        self._forgotten = 0  # how often analyses were
+        self._forgotten = 0  # number of calls of `forget`
 
     def search_key(self, node: GameNode) -> tuple[int, int]:
         """Differs between searches before and after an edit of the position or `forget`."""

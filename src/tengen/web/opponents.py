@@ -115,8 +115,8 @@ class Opponents:
     def count(self, session: GameSession) -> str:
         """Move the automatic level by a game that has ended here, once; says what comes next, or nothing.
 
-        Games with a handicap or another komi than the usual one do not count, as the levels were measured without. Nor
-        does a result that is taken back: the level returns, unless another game has moved it since.
+        Games with a handicap or another komi than the usual one do not count, since the levels were measured in even
+        games. Nor does a result that is taken back: the level returns, unless another game has moved it since.
         """
         settings, result = session.settings, session.result
         decided = session.ended_here and result[:2] in ("B+", "W+") and settings.mode is Mode.PLAY

@@ -22,8 +22,8 @@ class RunningReview:
     """Searches every position of a line of a game to the same depth, many at once, on a queue of its own that
     `make_queue` makes; `analyses` gets the results.
 
-    `on_end` gets the review and a message, empty where nothing failed, unless the review was stopped. A page that has
-    taken over the game sets another.
+    `on_end` is called at the end, unless the review was stopped, with the review and a message, empty where nothing
+    failed. A page that takes over the game replaces it.
     """
 
     def __init__(
