@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from tengen import _native
 from tengen.engine.limits import Limits
-from tengen.engine.positions import resumed, root_symmetries
+from tengen.engine.positions import distinct_images, resumed, root_symmetries
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.game import Game
@@ -220,7 +219,7 @@ def reviewed_move(node: GameNode, game: Game, before: SearchResult, after: Searc
         loss = sign * (one.score_lead - other.score_lead)
     own = before.to_play == color
     places = {candidate.point: place for place, candidate in enumerate(before.candidates, 1) if candidate.visits}
-    images = {_native.transform(point, game.size, symmetry) for symmetry in (0, *root_symmetries(game, ()))}
+    images = distinct_images(point, game.size, root_symmetries(game, ()))
     number = node.move_number
     return ReviewedMove(
         node=node,
