@@ -72,7 +72,7 @@ class RunningReview:
             if not queue.has_value(tree.size):
                 name = queue.evaluator.on(tree.size).name
                 raise NetworkError(_("{name} has no value, which a review needs: choose another network", name=name))
-            return review(tree, positions, queue, self._visits, self._keep, self._is_useless)
+            return review(tree, positions, queue, self._visits, self._keep, self._should_end)
 
     def _keep(self, node: GameNode, result: SearchResult) -> None:
         self._analyses.add(node, result, self._keys[node])
@@ -82,7 +82,7 @@ class RunningReview:
         searched, all_of_them = self.progress
         self.progress = (searched + 1, all_of_them)
 
-    def _is_useless(self) -> bool:
+    def _should_end(self) -> bool:
         return self._over.is_set() or self._is_stale()
 
     def _is_stale(self) -> bool:
