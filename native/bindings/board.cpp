@@ -326,8 +326,7 @@ void bind_questions(nb::class_<Game>& game) {
             "Stones in the opponent's pass-alive territory.")
         .def("game_end", find_end, "settle"_a = false, "sure_win"_a = false, "dead_stones"_a = "pass-alive",
              "How the game has ended, or None while it goes on. Beside its own rules a game under area scoring ends "
-             "with "
-             "`settle` when every point is pass-alive area, with `sure_win` when sure_margin() has a value. "
+             "with `settle` when every point is pass-alive area, with `sure_win` when sure_margin() has a value. "
              "`dead_stones`: pass-alive (stones in the opponent's pass-alive territory are dead) or none (the board "
              "counts as it stands).")
         .def("sure_margin", &sure_margin,

@@ -400,11 +400,12 @@ void register_features(nb::module_& m) {
              nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>(), nb::keep_alive<1, 15>(),
              nb::keep_alive<1, 16>(), nb::keep_alive<1, 17>(), nb::keep_alive<1, 18>(), nb::keep_alive<1, 19>(),
              nb::keep_alive<1, 20>(), nb::keep_alive<1, 21>());
-    m.def("encode_rows", &encode_batch, "plane_set"_a, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(),
-          "ply"_a.noconvert(), "symmetry"_a.noconvert(), "other_scoring"_a.noconvert(), "komi_shift"_a.noconvert(),
-          "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(), "policy"_a.noconvert(),
-          "value"_a.noconvert(), "score"_a.noconvert(), "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
-          "target"_a.noconvert().none() = nb::none(), "reply"_a.noconvert().none() = nb::none(),
+    m.def("encode_rows", &encode_batch, "plane_set"_a, "shards"_a, nb::kw_only(), "shard"_a.noconvert(),
+          "row"_a.noconvert(), "ply"_a.noconvert(), "symmetry"_a.noconvert(), "other_scoring"_a.noconvert(),
+          "komi_shift"_a.noconvert(), "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
+          "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(), "ownership"_a.noconvert(),
+          "weight"_a.noconvert(), "threads"_a, "target"_a.noconvert().none() = nb::none(),
+          "reply"_a.noconvert().none() = nb::none(),
           "Write a batch of positions and targets straight from the columns of shards.");
     m.def("splitmix64", &splitmix64, "values"_a.noconvert(), "key"_a,
           "Hash every word with a key into 64 uniform bits, for the order and the split of a sampler.");

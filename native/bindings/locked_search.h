@@ -97,4 +97,23 @@ inline Results leaf_results(const Array<const float, 2>& policy, const Array<con
     return {results, static_cast<int>(edge)};
 }
 
+// The method `scatter` of a search or of searches, which `Locked` keeps under a lock.
+template <class Locked>
+void def_scatter(nb::class_<Locked>& bound) {
+    using namespace nb::literals;
+    bound.def(
+        "scatter",
+        [](Locked& self, Array<const float, 2> policy, Array<const float, 1> value,
+           std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
+           const Columns& optional) {
+            const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
+            self.with([&, &results = results, edge = edge](auto& held) { held.scatter(results, edge); });
+        },
+        "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(), "ownership"_a.noconvert().none(),
+        "n"_a, "optional"_a = Columns{},
+        "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, "
+        "value [n], score [n] or None, ownership [n, E, E] or None; `optional` has no_result, lead, score_stdev, "
+        "value_error, score_error and time_left [n], those that the network predicts.");
+}
+
 }  // namespace tengen::bindings

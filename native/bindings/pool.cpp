@@ -62,13 +62,6 @@ int gather(LockedPool& self, const PlaneSetArg& name, Array<float, 4> planes, Ar
     });
 }
 
-void scatter(LockedPool& self, Array<const float, 2> policy, Array<const float, 1> value,
-             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
-             const Columns& optional) {
-    const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
-    self.with([&, &results = results, edge = edge](SearchPool& pool) { pool.scatter(results, edge); });
-}
-
 // An array over the games of what each search answers.
 template <class T, auto kMember>
 auto ask_all(LockedPool& self) {
@@ -89,20 +82,15 @@ auto ask_all(LockedPool& self) {
 void register_pool(nb::module_& m) {
     using namespace tengen::bindings;
     using tengen::Search;
-    nb::class_<LockedPool>(m, "SearchPool", "Many searches at once; tengen.engine.pool.SearchPool drives them.")
-        .def(nb::init<const tengen::SearchParams&, const std::vector<std::uint64_t>&, int>(), "params"_a, "seeds"_a,
+    nb::class_<LockedPool> pool(m, "SearchPool", "Many searches at once; tengen.engine.pool.SearchPool drives them.");
+    def_scatter(pool);
+    pool.def(nb::init<const tengen::SearchParams&, const std::vector<std::uint64_t>&, int>(), "params"_a, "seeds"_a,
              "threads"_a)
         .def("search", &LockedPool::search, "game"_a, "One of the searches, to be given roots and asked.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limits"_a.noconvert(),
              "Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after "
              "game; returns their number.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
-             "ownership"_a.noconvert().none(), "n"_a, "optional"_a = Columns{},
-             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
-             "pass, "
-             "value [n], score [n] or None, ownership [n, E, E] or None; `optional` has no_result, lead, score_stdev, "
-             "value_error, score_error and time_left [n], those that the network predicts.")
         .def(
             "forget_waiting",
             [](LockedPool& self) { self.with([](tengen::SearchPool& pool) { pool.forget_waiting(); }); },

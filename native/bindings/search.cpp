@@ -64,13 +64,6 @@ int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, 
     });
 }
 
-void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value,
-             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
-             const Columns& optional) {
-    const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
-    self.with([&, &results = results, edge = edge](Search& search) { search.scatter(results, edge); });
-}
-
 template <class T, class F>
 auto column(const std::vector<RootMove>& moves, F field) {
     auto array = new_array<T>(moves.size());
@@ -212,8 +205,9 @@ void bind_search(nb::module_& m) {
         "root_symmetries", root_symmetries, "game"_a, "restrictions"_a,
         "The symmetries, but for the identity, by which a search with these restrictions (Search.set_root) merges the "
         "moves of the game's position.");
-    nb::class_<LockedSearch>(m, "Search", "One tree search; tengen.engine.search.TreeSearch drives it.")
-        .def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
+    nb::class_<LockedSearch> search(m, "Search", "One tree search; tengen.engine.search.TreeSearch drives it.");
+    def_scatter(search);
+    search.def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
         .def("set_root", set_root, "game"_a, "allow"_a = std::vector<int>{}, "avoid"_a = std::vector<int>{},
              "restrictions"_a = std::vector<Restriction>{},
              "Search this position from now on; what the tree knows of it already stays. A restriction is (player, "
@@ -226,14 +220,7 @@ void bind_search(nb::module_& m) {
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limit"_a,
              "Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 "
-             "when "
-             "all simulations ended in finished games or in a full tree, which count at once.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
-             "ownership"_a.noconvert().none(), "n"_a, "optional"_a = Columns{},
-             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
-             "pass, "
-             "value [n], score [n] or None, ownership [n, E, E] or None; `optional` has no_result, lead, score_stdev, "
-             "value_error, score_error and time_left [n], those that the network predicts.")
+             "when all simulations ended in finished games or in a full tree, which count at once.")
         .def(
             "run",
             [](LockedSearch& self, std::int64_t simulations, int threads, double seconds) {
@@ -290,8 +277,7 @@ void bind_search(nb::module_& m) {
             },
             "move"_a = -1,
             "(mean, standard deviation) of the ownership below a root move, or -1 for the root, float32 [size, size] "
-            "for "
-            "the side to move at the root; None where params.node_ownership did not keep it.")
+            "for the side to move at the root; None where params.node_ownership did not keep it.")
         .def("root_waits", ask<&Search::root_waits>(), "Rows of the last gather, its first ones, that are the root.")
         .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
         .def("root_evaluation", root_evaluation,

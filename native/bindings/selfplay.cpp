@@ -43,13 +43,6 @@ int gather(LockedSelfPlay& self, const PlaneSetArg& name, Array<float, 4> planes
     });
 }
 
-void scatter(LockedSelfPlay& self, Array<const float, 2> policy, Array<const float, 1> value,
-             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
-             const Columns& optional) {
-    const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
-    self.with([&, &results = results, edge = edge](SelfPlay& pool) { pool.scatter(results, edge); });
-}
-
 template <auto kMember>
 auto ask(LockedSelfPlay& self) {
     return self.with([](SelfPlay& pool) { return (pool.*kMember)(); });
@@ -124,8 +117,10 @@ void bind_played(nb::module_& m) {
 }
 
 void bind_pool(nb::module_& m) {
-    nb::class_<LockedSelfPlay>(m, "SelfPlay", "Many games of self-play at once; tengen.selfplay.generate drives it.")
-        .def(
+    nb::class_<LockedSelfPlay> pool(m, "SelfPlay",
+                                    "Many games of self-play at once; tengen.selfplay.generate drives it.");
+    def_scatter(pool);
+    pool.def(
             "__init__",
             [](LockedSelfPlay* self, const PlayParams& params, int slots, int threads) {
                 new (self) LockedSelfPlay(params, to_slots(slots), to_threads(threads));
@@ -137,11 +132,6 @@ void bind_pool(nb::module_& m) {
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "Search and play on until every game has a position to be evaluated, and write these into arrays of a "
              "row for each slot; returns their number, 0 when all games are over.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
-             "ownership"_a.noconvert().none(), "n"_a, "optional"_a = Columns{},
-             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
-             "pass, "
-             "value [n], score [n] or None, ownership [n, E, E] or None.")
         .def("forget_waiting", ask<&SelfPlay::forget_waiting>,
              "Give up the positions of the last gather; the next one finds them again.")
         .def("take", ask<&SelfPlay::take>, "Games that are over since the last call, by their index.")

@@ -28,8 +28,8 @@ struct NestedColumn {
     }
 };
 
-// The columns of one shard that batches need, in memory of the caller. The formats are in docs/architecture.md. Unknown
-// is NaN in komi, score and weight, -1 in winner, and an empty list in ownership and visits.
+// The columns of one shard that batches need, in memory of the caller. The formats are in docs/reference/files.md.
+// Unknown is NaN in komi, score and weight, -1 in winner, and an empty list in ownership and visits.
 struct GameColumns {
     ListColumn<std::uint16_t> moves, black_stones, white_stones;
     ListColumn<std::uint8_t> ownership;

@@ -1,5 +1,6 @@
 #include "playout/linear_weights.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -79,7 +80,7 @@ LinearWeights::LinearWeights(std::vector<std::int8_t> steps) : steps_(std::move(
 
 LinearWeights read_linear_weights(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::invalid_argument(text_of(path) + " cannot be read");
+    if (!file) throw std::invalid_argument(text_of(path) + " cannot be read: " + std::strerror(errno));
     std::string bytes;
     try {
         bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());

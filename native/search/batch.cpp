@@ -21,46 +21,7 @@ bool finite(std::span<const float> values) {
 // by weights for each position of a batch.
 constexpr std::uint32_t kVisitsPerPosition = 16;
 
-std::span<const float> part(std::span<const float> column, std::size_t width, std::size_t first, std::size_t count) {
-    return column.empty() ? column : column.subspan(first * width, count * width);
-}
-
 }  // namespace
-
-constinit const std::array<LeafResults::Optional, 7> LeafResults::kOptional{{
-    {"score", &LeafResults::score},
-    {"no_result", &LeafResults::no_result},
-    {"lead", &LeafResults::lead},
-    {"score_stdev", &LeafResults::score_stdev},
-    {"value_error", &LeafResults::value_error},
-    {"score_error", &LeafResults::score_error},
-    {"time_left", &LeafResults::time_left},
-}};
-
-void LeafResults::check(std::size_t rows, int edge) const {
-    const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    const auto fits = [&](std::span<const float> column, std::size_t width) { return column.size() == rows * width; };
-    const bool optional_fit = std::ranges::all_of(kOptional, [&](const Optional& output) {
-        return (this->*output.column).empty() || fits(this->*output.column, 1);
-    });
-    if (!fits(value, 1) || !(fits(policy, area + 1) || fits(policy, area)) || !optional_fit ||
-        !(ownership.empty() || fits(ownership, area)))
-        throw std::logic_error(std::to_string(rows) + " leaves wait, results came for " + std::to_string(value.size()));
-}
-
-bool LeafResults::has_pass(int edge) const {
-    return policy.size() != value.size() * static_cast<std::size_t>(edge) * edge;
-}
-
-LeafResults LeafResults::rows(std::size_t first, std::size_t count) const {
-    if (value.empty()) return {};
-    const std::size_t width = policy.size() / value.size(), area = ownership.size() / value.size();
-    LeafResults chosen{.policy = part(policy, width, first, count),
-                       .value = value.subspan(first, count),
-                       .ownership = part(ownership, area, first, count)};
-    for (const auto [name, column] : kOptional) chosen.*column = part(this->*column, 1, first, count);
-    return chosen;
-}
 
 int Search::gather(const std::function<void(int, const Game&)>& visit, int limit) {
     game();
@@ -187,84 +148,55 @@ void Search::scatter(const LeafResults& results, int edge) {
         if (params_.ownership && !result.ownership.empty() && !again) add_ownership(leaf, result.ownership, layout);
         if (leaf.path.empty()) root_evaluation_ = evaluation_of(result, layout);
         if (leaf.path.empty() && params_.root_symmetries > 1) symmetric_.push_back(*root_evaluation_);
-        if (leaf.refresh && params_.root_symmetries > 1) {
-            if (std::ssize(symmetric_) == params_.root_symmetries) average_root();
-            continue;
-        }
         if (leaf.refresh) {
-            if (params_.root_policy_optimism != params_.policy_optimism && !prior_policy_) {
-                replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
-                prepare_root();
-            } else {
-                prepare_bonus();
-            }
-            continue;
-        }
-
-        // The node.
-        Node& node = *leaf.node;
-        if (!prior_policy_)
-            set_priors_from_policy(node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
-        if (!node.terminal && (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1))
-            cut(node, leaf.path.size());
-        node.value = std::clamp(result.value[0], -1.0f, 1.0f);
-        node.score = network_scores_ ? result.score[0] : 0;
-        const Outcome outcome = mixed(node, leaf.playouts);
-        // Where moves wait for their visits, each visit mixes the network's judgement with a playout of its own.
-        if (node.terminal || !params_.evaluates_before_expanding())
-            node.value = outcome.value, node.score = outcome.score;
-        node.ready = true;
-        if (params_.is_weighted()) set_own(node, result);
-        if (params_.node_ownership && !result.ownership.empty()) keep_ownership(node, result.ownership, layout);
-
-        // The way up.
-        if (params_.simulate_to_end) {
-            in_progress_.push_back(leaf.path);
+            refresh_root(leaf, result, layout);
         } else {
-            add_pending(leaf.path, -1);
-            backup(leaf.path, outcome);
+            settle_leaf(leaf, result, layout);
         }
-        if (leaf.path.empty()) {
-            refresh_ = params_.root_symmetries - 1;
-            prepare_root();
-        }
+    }
+}
+
+// Another evaluation of a root that has one.
+void Search::refresh_root(const Waiting& leaf, const LeafResults& result, const Layout& layout) {
+    if (params_.root_symmetries > 1) {
+        if (std::ssize(symmetric_) == params_.root_symmetries) average_root();
+    } else if (params_.root_policy_optimism != params_.policy_optimism && !prior_policy_) {
+        replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
+        prepare_root();
+    } else {
+        prepare_bonus();
+    }
+}
+
+// The first evaluation of a node: its priors and values, and the way up.
+void Search::settle_leaf(const Waiting& leaf, const LeafResults& result, const Layout& layout) {
+    Node& node = *leaf.node;
+    if (!prior_policy_)
+        set_priors_from_policy(node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
+    if (!node.terminal && (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1))
+        cut(node, leaf.path.size());
+    node.value = std::clamp(result.value[0], -1.0f, 1.0f);
+    node.score = network_scores_ ? result.score[0] : 0;
+    const Outcome outcome = mixed(node, leaf.playouts);
+    // Where moves wait for their visits, each visit mixes the network's judgement with a playout of its own.
+    if (node.terminal || !params_.evaluates_before_expanding()) node.value = outcome.value, node.score = outcome.score;
+    node.ready = true;
+    if (params_.is_weighted()) set_own(node, result);
+    if (params_.node_ownership && !result.ownership.empty()) keep_ownership(node, result.ownership, layout);
+
+    if (params_.simulate_to_end) {
+        in_progress_.push_back(leaf.path);
+    } else {
+        add_pending(leaf.path, -1);
+        backup(leaf.path, outcome);
+    }
+    if (leaf.path.empty()) {
+        refresh_ = params_.root_symmetries - 1;
+        prepare_root();
     }
 }
 
 namespace {
-
-// KataGo's mean of the outputs for one position: of probabilities, of points and of the squares of scores.
-RootEvaluation mean_of(std::span<const RootEvaluation> parts) {
-    constexpr std::size_t kScore = 0, kStdev = 3;  // of LeafResults::kOptional
-    const auto n = static_cast<float>(parts.size());
-    const auto mean = [&](auto output) {
-        float sum = 0;
-        for (const RootEvaluation& part : parts) sum += output(part) / n;
-        return sum;
-    };
-    RootEvaluation whole = parts[0];  // with the outputs that all parts have
-    for (const RootEvaluation& part : parts) {
-        if (part.ownership.empty()) whole.ownership.clear();
-        for (std::size_t i = 0; i < whole.optional.size(); ++i)
-            if (!part.optional[i]) whole.optional[i].reset();
-    }
-    whole.value = mean([](const RootEvaluation& part) { return part.value; });
-    for (std::size_t i = 0; i < whole.policy.size(); ++i)
-        whole.policy[i] = mean([&](const RootEvaluation& part) { return part.policy[i]; });
-    for (std::size_t i = 0; i < whole.ownership.size(); ++i)
-        whole.ownership[i] = mean([&](const RootEvaluation& part) { return part.ownership[i]; });
-    for (std::size_t i = 0; i < whole.optional.size(); ++i)
-        if (whole.optional[i]) whole.optional[i] = mean([&](const RootEvaluation& part) { return *part.optional[i]; });
-    if (whole.optional[kScore] && whole.optional[kStdev]) {
-        const float square = mean([](const RootEvaluation& part) {
-            const float score = *part.optional[kScore], stdev = *part.optional[kStdev];
-            return score * score + stdev * stdev;
-        });
-        const float score = *whole.optional[kScore];
-        whole.optional[kStdev] = std::sqrt(std::max(square - score * score, 0.0f));
-    }
-    return whole;
-}
 
 std::span<const float> as_column(const std::optional<float>& output) {
     return output ? std::span(&*output, 1) : std::span<const float>();

@@ -12,6 +12,7 @@
 #include "board/game.h"
 #include "features/encode.h"
 #include "search/choose.h"
+#include "search/leaf_results.h"
 #include "search/params.h"
 #include "search/playouts.h"
 #include "search/root.h"
@@ -21,39 +22,6 @@
 namespace tengen {
 
 inline constexpr std::uint32_t kMaxVisits = std::uint32_t{1} << 31;  // of a root; a full tree gets there within hours
-
-// Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], or [n, edge * edge] of a network
-// without a pass logit, value [n], score [n] and ownership [n, edge, edge], each for the side to move of its leaf.
-// All but policy and value are empty where the network does not predict them.
-struct LeafResults {
-    std::span<const float> policy = {}, value = {}, score = {}, ownership = {};
-    // [n] each: probability of no result, lead and standard deviation of the score in points, expected short-term
-    // errors of value and score, and the rest of the game's length as KataGo's variance time.
-    std::span<const float> no_result = {}, lead = {}, score_stdev = {}, value_error = {}, score_error = {},
-                           time_left = {};
-
-    // The outputs of one number a leaf that may be empty, and their names in Python.
-    struct Optional {
-        const char* name;
-        std::span<const float> LeafResults::* column;
-    };
-    static const std::array<Optional, 7> kOptional;
-
-    // Throws std::logic_error unless these are the results of `rows` leaves in tensors of `edge`.
-    void check(std::size_t rows, int edge) const;
-    bool has_pass(int edge) const;
-    // The results of `count` leaves from `first` on.
-    LeafResults rows(std::size_t first, std::size_t count) const;
-};
-
-// The network's own output for the root: a probability for each point and pass (without a pass logit 0), value,
-// ownership by point (empty where it is not known) and the outputs of LeafResults::kOptional in their order (nothing
-// where they are not known), for the side to move.
-struct RootEvaluation {
-    std::vector<float> policy, ownership;
-    float value;
-    std::array<std::optional<float>, LeafResults::kOptional.size()> optional;
-};
 
 // The mean ownership of positions by point and its standard deviation, for the side to move at the root.
 struct OwnershipMoments {
@@ -259,6 +227,8 @@ class Search {
     // batch.cpp
     End expand(Simulation& sim);
     int symmetry_for(const Game& leaf, int nth = 0) const;
+    void refresh_root(const Waiting& leaf, const LeafResults& result, const Layout& layout);
+    void settle_leaf(const Waiting& leaf, const LeafResults& result, const Layout& layout);
     void average_root();
     void add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void tell_advantage(const PlaneSet& set, const Game& leaf, float* scalars) const;

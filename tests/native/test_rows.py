@@ -39,10 +39,12 @@ def encode(threads: int = 1, ply: int = 3, **changed: list[Any]) -> None:
     planes, scalars = map(len, _native.plane_set("tengen"))
     index, floats = np.zeros(1, np.int64), np.zeros(1, np.float32)
     _native.encode_rows(
-        "tengen", [games], index, index, index + ply, index, np.zeros(1, bool), floats, 9,
-        np.zeros((1, planes, 9, 9), np.float32), np.zeros((1, scalars), np.float32), np.zeros((1, 9, 9), np.float32),
-        np.zeros(1, np.int64), floats.copy(), floats.copy(), np.zeros((1, 9, 9), np.float32), floats.copy(), threads,
-        np.zeros((1, 82), np.float32), np.zeros((1, 82), np.float32),
+        "tengen", [games], shard=index, row=index, ply=index + ply, symmetry=index,
+        other_scoring=np.zeros(1, bool), komi_shift=floats, edge=9,
+        planes=np.zeros((1, planes, 9, 9), np.float32), scalars=np.zeros((1, scalars), np.float32),
+        mask=np.zeros((1, 9, 9), np.float32), policy=np.zeros(1, np.int64), value=floats.copy(), score=floats.copy(),
+        ownership=np.zeros((1, 9, 9), np.float32), weight=floats.copy(), threads=threads,
+        target=np.zeros((1, 82), np.float32), reply=np.zeros((1, 82), np.float32),
     )  # fmt: skip
 
 
