@@ -1,10 +1,10 @@
 """A bounded cache of evaluations in front of a slower evaluator."""
 
-import hashlib
 import threading
 from collections import OrderedDict
 
 import numpy as np
+import xxhash
 
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, WrappingEvaluator
@@ -74,7 +74,7 @@ class CachedEvaluator(WrappingEvaluator):
 
 
 def _key(planes: Floats, scalars: Floats, mask: Floats, share: np.float32) -> bytes:
-    digest = hashlib.blake2b(np.ascontiguousarray(planes).data, digest_size=16)
+    digest = xxhash.xxh3_128(np.ascontiguousarray(planes).data)
     digest.update(np.ascontiguousarray(scalars).data)
     digest.update(np.ascontiguousarray(mask).data)
     digest.update(share.tobytes())
