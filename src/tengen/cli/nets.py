@@ -270,8 +270,8 @@ def _print_list(cards: list[Card], default: str) -> None:
         pad_edge=False,
         padding=(0, 2, 0, 0),
     )
-    for heading in ("name", "family", "size", "boards", "top-1", "games", "hours", "int8"):
-        right = heading in ("top-1", "games", "hours", "int8")
+    for heading in ("name", "family", "size", "boards", "games", "hours", "int8"):
+        right = heading in ("games", "hours", "int8")
         table.add_column(heading, justify="right" if right else "left", no_wrap=True)
     for card in cards:
         int8 = card.metrics.get("int8")
@@ -280,7 +280,6 @@ def _print_list(cards: list[Card], default: str) -> None:
             escape(card.family),
             escape(str(card.config.get("size", ""))),
             _boards(card.board_sizes),
-            _number(card.metrics.get("top1"), "{:.1%}"),
             f"{card.games:,}" if card.games else "",
             f"{card.hours:g}" if card.hours else "",
             _number(int8.get("speed") if isinstance(int8, dict) else int8, "{:g} x"),

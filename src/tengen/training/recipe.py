@@ -83,7 +83,7 @@ class CardFacts(Strict):
 
     data: str = key("", "description of the games; the name of the store unless given")
     rules: str = key("", "description of the rule sets of the games")
-    licence: str = key("MIT", "licence of the network")
+    licence: str = key("", "licence of the network, if you give it one")
     board_sizes: list[int] = key([], "board sizes that the network knows; those of the games unless given")
     search: dict[str, Any] = key({}, "search settings that suit the network better than the defaults")
 
