@@ -71,7 +71,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
                     convolution(channels, edge, precision),
                 )
     game = opening(19)
-    native: _native.Game = game._native
+    native: _native.Game = game.native()
     for policy, count in (("uniform", 100), ("local", 50), ("bakago", 20), ("linear", 20)):
         yield f"{count} playouts, {policy}", lambda p=policy, n=count: _native.run_playouts(native, n, 1, p, 1)  # type: ignore[misc]
 

@@ -55,12 +55,12 @@ class Opened(store.Shard):
 class Copies(Learner):
     """A learner all of whose networks are copies of the first."""
 
-    def export(self, cycle: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
+    def export(self, number: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
         first = self.folder.network(0)
         if first.exists():
             shutil.copyfile(first, path)
         else:
-            super().export(cycle, path, metrics)
+            super().export(number, path, metrics)
 
 
 FAKES: dict[str, Any] = {

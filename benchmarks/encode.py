@@ -46,7 +46,7 @@ def encode_all(games: Sequence[Game]) -> None:
     """Encode positions that are replayed already, into one buffer."""
     buffers = encode_game("tengen", games[0])
     for game in games:
-        _native.encode_game("tengen", game._native, 0, game.size, *buffers)
+        _native.encode_game("tengen", game.native(), 0, game.size, *buffers)
 
 
 def speed(sampler: Sampler, name: str) -> dict[str, object]:
@@ -56,8 +56,8 @@ def speed(sampler: Sampler, name: str) -> dict[str, object]:
     count = len(games)
     whole = best_seconds(lambda: sampler.encode(rows)) / count
     encode = best_seconds(lambda: encode_all(games)) / count
-    ladders = best_seconds(lambda: [g._native.ladders() for g in games]) / count
-    pass_alive = best_seconds(lambda: [g._native.pass_alive() for g in games]) / count
+    ladders = best_seconds(lambda: [g.native().ladders() for g in games]) / count
+    pass_alive = best_seconds(lambda: [g.native().pass_alive() for g in games]) / count
     return {
         "benchmark": "encode",
         "positions": name,

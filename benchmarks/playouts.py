@@ -19,7 +19,7 @@ THREADS = (1, 2)
 
 def measure(policy: str, size: int, threads: int, seconds: float) -> dict[str, float | int | str]:
     """Playouts of one policy in about so many seconds, in growing portions until the last one is long enough."""
-    game = Game(size)._native
+    game = Game(size).native()
     playouts, elapsed = 16 * threads, 0.0
     while True:
         start, spent = time.perf_counter(), time.process_time()

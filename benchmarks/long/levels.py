@@ -33,8 +33,9 @@ from tengen.errors import TengenError
 from tengen.match.folder import read_folder
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
-from tengen.ratings.elo import Score, fit
+from tengen.ratings.elo import fit
 from tengen.ratings.pool import Pool, match_games
+from tengen.ratings.score import Score
 from tengen.ratings.standings import ANCHOR
 
 Candidate = Mapping[str, Any]

@@ -6,7 +6,7 @@ What each rule set is here, and so what it answers, is in the table of `tengen.r
 - `ing`: the same, but dead stones are agreed on.
 - `chinese-ogs`: positional superko, area, no suicide.
 - `new-zealand`: situational superko, area, suicide of two or more stones.
-- `aga`: situational superko, area, no suicide. (`aga-button` adds the button; test_button.py has it.)
+- `aga`: situational superko, area, no suicide. (`aga-button` adds the button; test_button_and_tax.py has it.)
 - `chinese`: simple ko, area, no suicide; a long cycle is no result, as in play without a referee.
 - `stone-scoring`: the same, two points less for each group.
 - `japanese`, `korean`: simple ko, territory, no suicide; a long cycle is no result.

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_matches import game, series, write_match
 
+from tengen.checksums import Integrity
 from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.game import Game
 from tengen.match.players import open_player
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import duplicate_games
-from tengen.ratings.elo import Score
 from tengen.ratings.pool import GameRules, GameSet, Pool, match_games, matches_in, sgf_games
+from tengen.ratings.score import Score
+from tengen.runs.verify import verify
 from tengen.selfplay.anchors import RunPlayers
 from tengen.sgf import Result, SgfInfo, write_game
 
@@ -36,6 +41,63 @@ def test_every_game_of_a_match_is_a_score_for_the_right_color(tmp_path: Path) ->
 def test_a_winner_that_did_not_play_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TengenError, match="game 7 was won by 'c'"):
         match_games(write_match(tmp_path / "m", [game(7, "a", "b", "c")]))
+
+
+WRONG: list[tuple[str, tuple[Any, ...], str]] = [
+    ("conditions", ({}, [], None), "conditions"),
+    ("conditions.size", ("9", None, 1.5, [9]), "conditions.size: Input should be a valid integer"),
+    ("conditions.size", (0, 99), "conditions.size: choose 2 to "),
+    ("conditions.rules", (5, None), "conditions.rules: Input should be a valid string"),
+    ("conditions.rules", ("x",), "conditions.rules: unknown rules 'x'"),
+    ("conditions.komi", ("x", None, 1e308), "conditions.komi: Input should be"),
+    ("players", ({}, "ab", [1], [{"name": 5}], None), "players"),
+    ("players", ([{}],), "players.0.name: Field required"),
+    ("schedule", ({}, {"kind": "x"}, 5, None), "schedule"),
+    ("games", ("x", None, [1], 1e300), "games: Input should be a valid integer"),
+    ("sprt", ({}, "x", 5, {"elo0": "a", "elo1": 1}), "sprt"),
+    ("within", ("x", [1]), "within: Input should be a valid number"),
+    ("files", ([], 5, None), "files: Input should be"),
+    ("version", ("2",), "has version '2'; this Tengen knows 2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"), [(key, value, message) for key, values, message in WRONG for value in values]
+)
+def test_an_altered_match_is_an_error_in_words(tmp_path: Path, key: str, value: Any, message: str) -> None:
+    folder = write_match(tmp_path / "m", series("a", "b", 1, 1))
+    about = json.loads((folder / "match.json").read_text())
+    *outer, last = key.split(".")
+    (about[outer[0]] if outer else about)[last] = value
+    (folder / "match.json").write_text(json.dumps(about))
+    with pytest.raises(TengenError, match=re.escape(message)) as found:
+        match_games(folder)
+    assert str(folder / "match.json") in str(found.value) and "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *[("index", "a"), ("index", None), ("index", 1.5), ("black", 5), ("black", None), ("black", ["a"])],
+        *[("moves", "x"), ("moves", None), ("counts", []), ("counts", {"a": "x"}), ("seconds", None), ("visits", None)],
+        *[("result", 5), ("reason", "x"), ("score", "x"), ("opening", "x"), ("last_words", None), ("extra", 1)],
+    ],
+)
+def test_an_altered_game_is_an_error_in_words(tmp_path: Path, key: str, value: Any) -> None:
+    folder = write_match(tmp_path / "m", series("a", "b", 1, 1))
+    first, second = (folder / "games.jsonl").read_text().splitlines()
+    (folder / "games.jsonl").write_text(f"{first}\n{json.dumps({**json.loads(second), key: value})}\n")
+    with pytest.raises(TengenError, match=r"games\.jsonl, line 2 is not a game of a match \("):
+        match_games(folder)
+
+
+@pytest.mark.parametrize("name", ["match.json", "games.jsonl"])
+def test_brackets_without_end_are_no_match(tmp_path: Path, name: str) -> None:
+    folder = write_match(tmp_path / "m", series("a", "b", 1, 1))
+    (folder / name).write_text("[" * 100_000 + "\n")
+    with pytest.raises(TengenError, match="no JSON"):
+        match_games(folder)
+    assert (folder / "games.jsonl", Integrity.ALTERED if name == "games.jsonl" else Integrity.UNKNOWN) in verify(folder)
 
 
 def test_games_beyond_those_of_the_match_do_not_count(tmp_path: Path) -> None:

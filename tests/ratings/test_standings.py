@@ -9,8 +9,9 @@ import pytest
 from made_matches import game, series, write_match
 
 from tengen.errors import RecipeError
-from tengen.ratings.elo import Rating, Score
+from tengen.ratings.elo import Rating
 from tengen.ratings.pool import GameRules, GameSet, Pool, matches_in
+from tengen.ratings.score import Score
 from tengen.ratings.standings import elo_text, standings
 from tengen.statistics import Tally, elo
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from tengen.errors import RecipeError
 from tengen.match.game import Outcome
 
-Floats = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 _SCORES = np.linspace(0, 1, 5)  # of a pair of games
 _UNSEEN = 1e-3  # pairs that stand for a result which has not come yet, so that no likelihood is 0
 _HALVINGS = 60  # of the interval of a multiplier: as exact as numbers are
@@ -69,11 +69,11 @@ class Sprt(BaseModel):
         accepted = None if not outside[last] else "elo1" if ratios[last] >= upper else "elo0"
         return SprtState(self, float(ratios[last]), tuple(int(count) for count in counts[last]), accepted)
 
-    def ratio(self, counts: ArrayLike) -> Floats:
+    def ratio(self, counts: ArrayLike) -> Doubles:
         """Logarithm of the generalised likelihood ratio [...] for counts [..., 5] of pairs with 0, 1/4, ... 1."""
         seen = np.maximum(np.asarray(counts, np.float64), _UNSEEN)
         likely0, likely1 = (_most_likely(seen, 1 / (1 + 10 ** (-elo / 400))) for elo in (self.elo0, self.elo1))
-        ratio: Floats = (seen * (np.log(likely1) - np.log(likely0))).sum(axis=-1)
+        ratio: Doubles = (seen * (np.log(likely1) - np.log(likely0))).sum(axis=-1)
         return ratio
 
 
@@ -122,7 +122,7 @@ def pair_scores(outcomes: Iterable[Outcome], player: str) -> list[float]:
     return scores
 
 
-def _most_likely(counts: Floats, mean: float) -> Floats:
+def _most_likely(counts: Doubles, mean: float) -> Doubles:
     """The distribution [..., 5] over scores with this mean under which the counts [..., 5] are most likely.
 
     Its probabilities are p / (1 + x (score - mean)) with the empirical p, where x makes the mean right; the sum that
@@ -136,5 +136,5 @@ def _most_likely(counts: Floats, mean: float) -> Floats:
         x = (low + high) / 2
         above = (share * beside / (1 + x[..., None] * beside)).sum(axis=-1) > 0
         low, high = np.where(above, x, low), np.where(above, high, x)
-    found: Floats = share / (1 + ((low + high) / 2)[..., None] * beside)
+    found: Doubles = share / (1 + ((low + high) / 2)[..., None] * beside)
     return found

@@ -18,7 +18,7 @@ from tengen.match.game import Outcome
 from tengen.match.length import games_left, games_that_count
 from tengen.match.schedule import Schedule
 from tengen.match.sprt import Sprt, pair_scores
-from tengen.ratings.elo import Score
+from tengen.ratings.score import Score
 from tengen.sgf import SgfInfo
 from tengen.sgf.grammar import first_tree
 from tengen.sgf.main_line import Moves, read_record

@@ -11,8 +11,9 @@ from typing import Any
 
 from tengen.errors import RecipeError
 from tengen.ratings.duplicate_games import duplicate_games
-from tengen.ratings.elo import Rating, Ratings, Score, fit
+from tengen.ratings.elo import Rating, Ratings, fit
 from tengen.ratings.pool import GameRules, Pool
+from tengen.ratings.score import Score
 from tengen.statistics import Tally
 
 ANCHOR = "GNU Go level 10"

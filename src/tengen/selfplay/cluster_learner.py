@@ -16,6 +16,7 @@ from tengen.data.store import Store
 from tengen.disk import write_whole
 from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.interruption import ShutdownFlag
+from tengen.runs.places import LocalFiles
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.learn import Learner, LearningResult
@@ -31,7 +32,7 @@ LearningResultFiles: TypeAlias = tuple[LearningResult, bytes, bytes]
 class TrainingCycle:
     """A cycle of training; `files` has what it needs of the run folder, as one folder."""
 
-    number: int
+    cycle: int
     fresh_games: int
     files: SharedFiles = field(compare=False)
 
@@ -53,13 +54,14 @@ class ClusterLearner(Learner):
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> LearningResult:
         self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))
+        number = cycle + 1
         for _, (learned, candidate, checkpoint) in self._results:
-            written = {self.folder.candidate(cycle + 1): candidate, self.folder.checkpoint(cycle + 1): checkpoint}
+            written = {self.folder.candidate(number): candidate, self.folder.checkpoint(number): checkpoint}
             for path, content in written.items():
                 path.parent.mkdir(exist_ok=True)
                 with write_whole(path) as temporary:
                     temporary.write_bytes(content)
-            self.trainer.load(self.folder.checkpoint(cycle + 1))
+            self.trainer.load(self.folder.checkpoint(number))
             return learned
         self._stop.set()  # results end without one of this cycle only when the run stops
         self._stop.check()
@@ -88,37 +90,55 @@ class LearningWork:
 
     def __init__(self, config: SelfPlayConfig, shared: SharedFiles) -> None:
         self._config, self._shared = config, shared
-        self._learner: Learner | None = None
+        self._learner: _WorkersLearner | None = None
 
     def do(
         self, items: Iterator[TrainingCycle], stop: threading.Event
     ) -> Iterator[tuple[list[TrainingCycle], LearningResultFiles]]:
         """One result a cycle: a worker that was stopped gives none for the cycle that it was at."""
-        for cycle in items:
+        for item in items:
             if self._learner is None:
-                self._temporary = tempfile.TemporaryDirectory(prefix="tengen-")
-            root = Path(self._temporary.name)
-            run = SelfPlayFolder(cycle.files.destination(root, _RUN))
-            (run.games / MANIFEST).unlink(missing_ok=True)
-            for _, path in run.saved_checkpoints():
-                path.unlink()
-            cycle.files.unpack(root)
-            if self._learner is None:
-                self._learner = Learner(self._config, run, ShutdownFlag(stop), self._shared.unpack(root / "shared"))
-                self._transport = FolderTransport(run)
-            after = cycle.number + 1
+                self._learner = _WorkersLearner(self._config, self._shared, item, stop)
             try:
-                learned = self._learner.learn(cycle.number, self._transport.store().head(after), cycle.fresh_games)
+                files = self._learner.learn(item)
             except KeyboardInterrupt:  # it was stopped
                 return
-            candidate = run.candidate(after)
-            yield [cycle], (learned, candidate.read_bytes(), run.checkpoint(after).read_bytes())
-            candidate.unlink()
+            yield [item], files
 
     def close(self) -> None:
         if self._learner is not None:
+            self._learner.close()
             self._learner = None
-            self._temporary.cleanup()
+
+
+class _WorkersLearner:
+    """The learner of a worker, with a run folder of its own that holds the games of earlier cycles."""
+
+    def __init__(
+        self, config: SelfPlayConfig, shared: SharedFiles, first: TrainingCycle, stop: threading.Event
+    ) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="tengen-")
+        self._root = Path(self._temporary.name)
+        self._folder = SelfPlayFolder(first.files.destination(self._root, _RUN))
+        local = LocalFiles(shared.unpack(self._root / "shared"))
+        self._learner = Learner(config, self._folder, ShutdownFlag(stop), local)
+        self._transport = FolderTransport(self._folder)
+
+    def learn(self, item: TrainingCycle) -> LearningResultFiles:
+        """Train on a cycle, from the state that comes with it. Raises KeyboardInterrupt where it is stopped."""
+        (self._folder.games / MANIFEST).unlink(missing_ok=True)
+        for _, path in self._folder.saved_checkpoints():
+            path.unlink()
+        item.files.unpack(self._root)
+        number = item.cycle + 1
+        learned = self._learner.learn(item.cycle, self._transport.store().head(number), item.fresh_games)
+        candidate = self._folder.candidate(number)
+        files = learned, candidate.read_bytes(), self._folder.checkpoint(number).read_bytes()
+        candidate.unlink()
+        return files
+
+    def close(self) -> None:
+        self._temporary.cleanup()
 
 
 def _paths(config: SelfPlayConfig, folder: SelfPlayFolder) -> dict[str, Path]:

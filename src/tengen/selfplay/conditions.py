@@ -137,13 +137,12 @@ def high_surprise_starts(games: Iterable[GameRecord], config: GameConfig) -> lis
 
 def _occurs(start: StartPosition, config: GameConfig) -> bool:
     """Whether the moves of a start are legal, and none of them ends the game."""
-    game = Game(start.size, config.rules)
-    game._native.set_move_limit(config.max_moves or 2 * start.size**2)
+    game = Game(start.size, config.rules).limit_moves(config.max_moves or 2 * start.size**2)
     for move in start.moves:
         try:
             game.play(move & ~WHITE_BIT, color=int(bool(move & WHITE_BIT)))
         except IllegalMove:
             return False
-        if game._native.game_end(config.settle) is not None:
+        if game.end_by_rules(config.settle) is not None:
             return False
     return True

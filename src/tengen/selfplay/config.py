@@ -355,6 +355,6 @@ class SelfPlayConfig(Recipe):
             settings = changed(settings, stage.model_dump(exclude_defaults=True))
         return SelfPlayConfig.model_validate(settings)
 
-    def rated_cycles(self) -> list[int]:
-        """The networks that are rated, by the cycle in which they would play: every few, and the last."""
+    def rated_networks(self) -> list[int]:
+        """The numbers of the networks that are rated: every few, and the last."""
         return sorted({*range(self.rating.every, self.cycles + 1, self.rating.every), self.cycles})

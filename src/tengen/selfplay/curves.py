@@ -10,7 +10,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from tengen.runs.plots import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
+from tengen.runs.plots import ACCENT, FAINT, PALETTE, SECOND, Draw, plot, time_unit
 from tengen.selfplay.events import Event, at, games, playing_seconds, series, timed_games, window_ages
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.run_clock import PARTS
@@ -112,13 +112,13 @@ def throughput(events: Sequence[Event]) -> list[Markup]:
 def ratings(book: RatingBook) -> list[Markup]:
     """Elo with intervals over time, by all games and by those against players outside; scores against the anchors."""
     shown = []
+    unit, an_hour = time_unit(max((event.hours for event in book.events), default=0.0))
     if any(event.elo for event in book.events):
         title = f"Elo, 95% intervals ({book.anchor} is 0)"
-        shown.append(plot(title, "hours", lambda axes: _elo(axes, book.events)))
+        shown.append(plot(title, unit, lambda axes: _elo(axes, book.events, an_hour)))
     if any(event.pairings for event in book.events):
-        shown.append(
-            plot("Score against the anchors", "hours", lambda axes: _anchors(axes, book.events), bottom=_LONG_LEGEND)
-        )
+        title = "Score against the anchors"
+        shown.append(plot(title, unit, lambda axes: _anchors(axes, book.events, an_hour), bottom=_LONG_LEGEND))
     return shown
 
 
@@ -234,35 +234,41 @@ def _filled(axes: Axes) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
 
 
-def _elo(axes: Axes, events: Sequence[RatingEvent]) -> None:
+def _elo(axes: Axes, events: Sequence[RatingEvent], an_hour: float) -> None:
     for label, kind, color in (("all games", "elo", ACCENT), ("against players outside the run", "outside", SECOND)):
-        found = [(event.hours, getattr(event, kind)) for event in events if getattr(event, kind)]
-        hours, ratings = [hour for hour, _ in found], [rating for _, rating in found]
+        found = [(an_hour * event.hours, getattr(event, kind)) for event in events if getattr(event, kind)]
+        times, ratings = [time for time, _ in found], [rating for _, rating in found]
         errors = [[_gap(r.elo, r.low) for r in ratings], [_gap(r.high, r.elo) for r in ratings]]
         if found:
             middles = [rating.elo for rating in ratings]
-            axes.errorbar(hours, middles, yerr=errors, fmt="o-", color=color, capsize=3, elinewidth=1.2, label=label)
-    axes.set_xlim(left=0)
+            axes.errorbar(times, middles, yerr=errors, fmt="o-", color=color, capsize=3, elinewidth=1.2, label=label)
+    _from_the_start(axes)
 
 
-def _anchors(axes: Axes, events: Sequence[RatingEvent]) -> None:
+def _anchors(axes: Axes, events: Sequence[RatingEvent], an_hour: float) -> None:
     met: dict[str, list[tuple[float, Tally]]] = {}
     for event in events:
         for pairing in event.pairings:
             name = pairing.word if pairing.word == "past" else pairing.anchor
-            met.setdefault(name, []).append((event.hours, pairing.tally))
+            met.setdefault(name, []).append((an_hour * event.hours, pairing.tally))
     axes.axhline(50, color=FAINT, linewidth=1.5)
     for i, (name, matches) in enumerate(met.items()):
-        hours, tallies = [hour for hour, _ in matches], [tally for _, tally in matches]
+        times, tallies = [time for time, _ in matches], [tally for _, tally in matches]
         color = PALETTE[i % len(PALETTE)]
         style = ("-", "--", ":")[i // len(PALETTE) % 3]
-        axes.plot(hours, [100 * tally.score for tally in tallies], style, marker=".", color=color, label=name)
+        axes.plot(times, [100 * tally.score for tally in tallies], style, marker=".", color=color, label=name)
         low, high = ([100 * tally.interval()[side] for tally in tallies] for side in (0, 1))
-        axes.fill_between(hours, low, high, color=color, alpha=0.12)
-    axes.set_xlim(left=0)
+        axes.fill_between(times, low, high, color=color, alpha=0.12)
+    _from_the_start(axes)
     axes.set_ylim(0, 100)
     axes.yaxis.set_major_formatter("{x:g}%")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, frameon=False, fontsize="small")
+
+
+def _from_the_start(axes: Axes) -> None:
+    """An axis of time from the beginning of the run, with as few ticks as a narrow page has room for."""
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=4))
 
 
 def _gap(high: float | None, low: float | None) -> float:

@@ -2,7 +2,7 @@
 
     recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
     start.onnx                 the network that the run began with, if it did with one
-    nets/cycle-00012.onnx      the network that plays in cycle 12 (0 is the first)
+    nets/cycle-00012.onnx      network 12, which cycle 12 trains further (0 is the first)
     checkpoints/cycle-00012.ckpt   the learner before it trains on cycle 12
     games/                     a game store, one shard a cycle
     pending/cycle-00012/       finished games of the cycle that is being played
@@ -62,30 +62,30 @@ class SelfPlayFolder(RunFolder):
         return config.model_copy(update={"network": found.config, "card": card})
 
     def network(self, name: str | int) -> Path:
-        """The network that plays in a cycle, by the cycle's number, or the network of a name."""
+        """A network of the run by its number, or the network of a name."""
         return super().network(f"cycle-{name:05d}" if isinstance(name, int) else name)
 
-    def candidate(self, cycle: int) -> Path:
-        """The network that may play in `cycle`, before the gate."""
-        return self.network(f"candidate-{cycle:05d}")
+    def candidate(self, number: int) -> Path:
+        """The network that may become network `number`, before the gate."""
+        return self.network(f"candidate-{number:05d}")
 
-    def checkpoint(self, cycle: int) -> Path:
-        """The learner's state before it trains on the games of `cycle`."""
-        return self.checkpoints / f"cycle-{cycle:05d}.ckpt"
+    def checkpoint(self, number: int) -> Path:
+        """The learner's state with network `number`, before it trains on the games of the cycle of that number."""
+        return self.checkpoints / f"cycle-{number:05d}.ckpt"
 
     def pending(self, cycle: int) -> Path:
         return self.path / "pending" / f"cycle-{cycle:05d}"
 
     def networks(self) -> list[tuple[int, Path]]:
-        """(cycle, path) of the existing networks, oldest first."""
+        """(number, path) of the existing networks, oldest first."""
         return numbered(self.path / "nets", "cycle-*.onnx")
 
     def saved_checkpoints(self) -> list[tuple[int, Path]]:
         return numbered(self.checkpoints, "cycle-*.ckpt")
 
-    def lacks_network(self, cycle: int) -> bool:
-        """Whether the network that plays in a cycle is missing or damaged."""
-        path = self.network(cycle)
+    def lacks_network(self, number: int) -> bool:
+        """Whether network `number` is missing or damaged."""
+        path = self.network(number)
         return not path.exists() or any(found is Integrity.ALTERED for _, found in verify(path))
 
     def min_cycles(self, stored: int) -> int:
@@ -97,14 +97,14 @@ class SelfPlayFolder(RunFolder):
         finished = max((number - 1 for number, _ in self.saved_checkpoints()), default=0)
         return finished if finished <= stored and self.network(finished).exists() else 0
 
-    def tidy(self, cycle: int, newest: int, kept: Container[int]) -> None:
-        """Remove the states and networks that a run with `cycle` finished cycles no longer needs.
+    def tidy(self, done: int, newest: int, kept: Container[int]) -> None:
+        """Remove the states and networks that a run with `done` finished cycles no longer needs.
 
         The first network stays, the `newest` ones, and those whose numbers are in `kept`. The state before the newest
         stays too, in case that is damaged.
         """
         for number, path in self.saved_checkpoints():
-            if number < cycle - 1:
+            if number < done - 1:
                 path.unlink()
         for number, path in self.networks()[1:-newest]:
             if number not in kept:

@@ -43,24 +43,25 @@ class GateResult:
 def gate(
     folder: Path,
     config: SelfPlayConfig,
-    cycle: int,
+    number: int,
     candidate: Path,
     playing: Path,
     fair_komi: dict[int, float],
     cluster: Cluster | None = None,
     check: Check = go_on,
 ) -> GateResult:
-    """Play the gate of `cycle` on the main board size, at fair komi, both colors equally.
+    """Play the gate of network `number` on the main board size, at fair komi, both colors equally.
 
-    The games lie in `folder`/matches/gate-CYCLE. `check` is called before each batch and may raise, to stop.
+    `candidate` meets `playing`, the network before it. The games lie in `folder`/matches/gate-NUMBER. `check` is called
+    before each batch and may raise, to stop.
     """
     rules = config.gate
     assert rules is not None
     size = config.game.main_size
-    now = config.at(cycle)
+    now = config.at(number)  # the cycle that begins with this network
     params = now.search.search_params(full=False, memory=tree_memory(now, rules.visits))
     pass_policy = run_pass_policy(now.game)
-    files = {f"candidate {cycle}": candidate, f"network {cycle - 1}": playing}
+    files = {f"candidate {number}": candidate, f"network {number - 1}": playing}
     settings = MatchSettings.of(
         *(network_spec(word, word, rules.visits, params, pass_policy, config.device) for word in files),
         games=rules.games + rules.games % 2,
@@ -71,13 +72,13 @@ def gate(
             fair_komi[size],
             openings="players",
             opening=max(1, size // 2),
-            seed=derive(config.seed, _GATE, cycle) % 2**62,
+            seed=derive(config.seed, _GATE, number) % 2**62,
         ),
     )
 
     opener = PlayerOpener(files, lambda path: load_temporary(path, config.device), check, cluster)
-    outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", opener.execution())
-    found = tally(outcomes, f"candidate {cycle}")
+    outcomes = play_run_match(settings, folder / "matches" / f"gate-{number:05d}", opener.execution())
+    found = tally(outcomes, f"candidate {number}")
     chance, passed = judge(found, rules)
     return GateResult(found, chance, passed)
 

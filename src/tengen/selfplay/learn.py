@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from tengen.networks.export import export
 from tengen.networks.load import average
 from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.runs.interruption import ShutdownFlag
+from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch, targets_named
@@ -99,13 +100,10 @@ class LearningResult:
 
 
 class Learner:
-    """Trains one network through the cycles of a run.
-
-    `local` says where start and records of the recipe lie on this machine, unless it is where the recipe says.
-    """
+    """Trains one network through the cycles of a run."""
 
     def __init__(
-        self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, local: Mapping[str, Path] = {}
+        self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, local: LocalFiles = AS_NAMED
     ) -> None:
         self.config = config
         self._local = local
@@ -117,12 +115,12 @@ class Learner:
         learn = config.learn
         if learn.threads:
             torch.set_num_threads(learn.threads)
-        self._start = None if config.start is None else folder.start(self._path(config.start))
+        self._start = None if config.start is None else folder.start(local.path(config.start))
         self._known_games: list[dict[str, Any]] = []
         if self._start is not None:
             self._known_games = learned_games(read_card(find_network_of("start", self._start)).provenance)
         if learn.records is not None:
-            check_records(path := self._path(learn.records.store), config.game.edge)
+            check_records(path := local.path(learn.records.store), config.game.edge)
             records = Store.open(path)
             self._known_games.insert(0, games_learned(records, np.arange(len(records)), None))
         self._losses = LossMeans()
@@ -151,7 +149,7 @@ class Learner:
         return trainer
 
     def begin(self) -> None:
-        """Write the network of cycle 0, unless it is there and whole."""
+        """Write network 0, unless it is there and whole."""
         if self.folder.lacks_network(0):
             self.export(0, self.folder.network(0))
 
@@ -200,14 +198,11 @@ class Learner:
             self.learn(cycle - 1, store.head(cycle), fresh_games)
             self.folder.candidate(cycle).unlink()
 
-    def _path(self, name: str) -> Path:
-        return self._local.get(name, Path(name))
-
     def _mixed(self, sampler: LabelSampler, cycle: int) -> LabelSampler | MixedSampler:
         records = self.config.learn.records
         if records is None or cycle >= records.until:
             return sampler
-        store = Store.open(self._path(records.store))
+        store = Store.open(self._local.path(records.store))
         seed = derive(self.config.seed, _LEARNING, cycle, 1)
         edge = self.config.game.edge
         played = Sampler(
@@ -241,31 +236,31 @@ class Learner:
         trainer.save(self.folder.checkpoint(cycle + 1))
         return losses
 
-    def export(self, cycle: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
-        """Write the averaged network as a network file."""
+    def export(self, number: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
+        """Write the averaged network as the file of network `number`."""
         # A start, and records of smaller boards, teach the width of the board.
         alone = self.config.start is None and self.config.learn.records is None
         network = for_play(self.trainer, list(self.config.game.sizes) if alone else [])
-        export(network, *self._widths, path, self.card(cycle, metrics or {}).metadata())
+        export(network, *self._widths, path, self.card(number, metrics or {}).metadata())
 
-    def average(self, cycle: int) -> None:
-        """Give the candidate of `cycle` the mean of the weights of the `swa` networks up to it, its own among them."""
-        candidate, first = self.folder.candidate(cycle), cycle - self.config.learn.swa + 1
-        if first < cycle:
-            before = [self.folder.network(number) for number in range(first, cycle)]
+    def average(self, number: int) -> None:
+        """Give candidate `number` the mean of the weights of the `swa` networks up to it, its own among them."""
+        candidate, first = self.folder.candidate(number), number - self.config.learn.swa + 1
+        if first < number:
+            before = [self.folder.network(earlier) for earlier in range(first, number)]
             average([*before, candidate], *self._widths, candidate, read_card(candidate).metadata())
 
-    def card(self, cycle: int, metrics: dict[str, Any]) -> Card:
-        """The card of the network that plays in `cycle`."""
+    def card(self, number: int, metrics: dict[str, Any]) -> Card:
+        """The card of network `number`."""
         config, network = self.config, self.network_config
         facts = config.card.model_copy(update={"board_sizes": sorted(config.game.sizes), "rules": config.game.rules})
         card = make_card(
             facts,
-            name=config.name if cycle == config.cycles else f"{config.name}-{cycle:05d}",
+            name=config.name if number == config.cycles else f"{config.name}-{number:05d}",
             family=network.family,
             config=network.model_dump(mode="json"),
             plane_set=network.plane_set,
-            games=cycle * config.games_per_cycle,
+            games=number * config.games_per_cycle,
             positions=self.trainer.step * config.learn.batch_size,
             hours=self.trainer.seconds / 3600,
             hardware=self.trainer.hardware,

@@ -101,7 +101,6 @@ class SelfPlayRun:
             if cluster is None
             else ClusterPlayer(config, self.transport, stop, cluster)
         )
-        self._shown = 0  # the cycle whose games the observer receives
 
     def go(self) -> Path:
         """Carry the run to its end and return the network file.
@@ -113,21 +112,17 @@ class SelfPlayRun:
         check_device(self.config.device)
         with self.folder.lead("--role generate helps it"):
             self.folder.check_config(self.config)
-            self.history = self._finished_cycles()
-            done = len(self.history)
-            self.learner = self._new_learner()  # raises before anything is written
+            history = self._finished_cycles()
+            learner = self._new_learner()  # raises before anything is written
             self.folder.prepare(self.config)
-            if done:
-                self.observer.resumed(done, self.config.cycles)
-            with self.folder.log(done) as log:
-                for event in filter(lambda event: event.get("lost"), self.history):
+            if history:
+                self.observer.resumed(len(history), self.config.cycles)
+            with self.folder.log(len(history)) as log:
+                for event in filter(lambda event: event.get("lost"), history):
                     log.write("cycle", event["step"], event)
-                self.history = [*map(brief, self.history[:-_WHOLE]), *self.history[-_WHOLE:]]
-                self.learner.begin()
-                self.recent = RecentGames(self.transport)
-                self.reporter = Reporter(self.folder.path, self.config)
-                self._cycles(done, log)
-                return self._finish(log)
+                history = [*map(brief, history[:-_WHOLE]), *history[-_WHOLE:]]
+                learner.begin()
+                return _Lead(self, learner, history, log).go()
 
     def _new_learner(self) -> Learner:
         learner = self.config.cluster.learner
@@ -153,19 +148,39 @@ class SelfPlayRun:
         lost = {"event": "cycle", "lost": True, "seconds": {}}
         return [found.get(number, {**lost, "step": number, "cycle": number - 1}) for number in range(1, done + 1)]
 
-    def _cycles(self, done: int, log: EventLog) -> None:
-        """The remaining cycles; with `overlap` the next cycle is played while the learner trains on the last."""
+
+class _Lead:
+    """Carries out the cycles of a run that follow those of `history`, while this process holds the folder."""
+
+    def __init__(self, run: SelfPlayRun, learner: Learner, history: list[dict[str, Any]], log: EventLog) -> None:
+        self.config, self.folder, self.transport = run.config, run.folder, run.transport
+        self.observer, self.stop, self.cluster = run.observer, run.stop, run.cluster
+        self.player = run.player
+        self.learner = learner
+        self.log = log
+        self.history = history
+        self.recent = RecentGames(self.transport)
+        self.reporter = Reporter(self.folder.path, self.config)
+        self._shown = 0  # the cycle whose games the observer receives
+
+    def go(self) -> Path:
+        """Carry the run to its end and return the network file."""
+        self._cycles()
+        return self._finish()
+
+    def _cycles(self) -> None:
+        """Carry out the cycles; with `overlap` the next cycle is played while the learner trains on the last."""
         with ThreadPoolExecutor(1, "self-play") as beside:
             try:
                 ahead: Future[PlayedCycle] | None = None
-                for cycle in range(done, self.config.cycles):
+                for cycle in range(len(self.history), self.config.cycles):
                     timings = Timings()
                     self._shown = cycle
                     played = ahead.result() if ahead else self._play(cycle)
                     timings.add("generate")
                     follows = self.config.overlap and cycle + 1 < self.config.cycles
                     ahead = beside.submit(self._play, cycle + 1) if follows else None
-                    self._learn(played, timings, log)
+                    self._learn(played, timings)
             except BaseException:
                 self.stop.set()  # ends the games in flight
                 raise
@@ -186,12 +201,13 @@ class SelfPlayRun:
         if cycle == self._shown:
             self.observer.playing(cycle, done, games, evaluations)
 
-    def _learn(self, played: PlayedCycle, timings: Timings, log: EventLog) -> None:
+    def _learn(self, played: PlayedCycle, timings: Timings) -> None:
         """Train on a cycle, evaluate, rate; then write the event that completes the cycle."""
         cycle, conditions = played.cycle, played.conditions
+        number = cycle + 1  # of the network that this cycle makes
         # Statistics of the new games, before the network has seen them.
         self.observer.evaluating(cycle)
-        store = self.transport.store().head(cycle + 1)
+        store = self.transport.store().head(number)
         figures = self._figures(store, cycle, conditions)
         timings.add("other")
         # Training.
@@ -201,9 +217,9 @@ class SelfPlayRun:
         # Gate and rating of the new network.
         self.observer.evaluating(cycle)
         figures["normalisation"]["training"] = self._mode_difference(store, cycle)
-        figures |= self._promote(cycle + 1, conditions)
+        figures |= self._promote(number, conditions)
         timings.add("other")
-        self._rate(cycle + 1, conditions, timings, log)
+        self._rate(number, conditions, timings)
         timings.add("rate")
         # The event completes the cycle; what only an unfinished cycle needs is removed after it.
         event = {
@@ -220,8 +236,8 @@ class SelfPlayRun:
         self.history[-_WHOLE - 1 : -_WHOLE] = map(brief, self.history[-_WHOLE - 1 : -_WHOLE])
         alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
-        log.write("cycle", cycle + 1, event, durable=True)
-        self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
+        self.log.write("cycle", number, event, durable=True)
+        self.folder.tidy(number, self.config.keep_networks, kept_networks(self.config, self.folder))
         self.observer.cycle_done(event)  # before the report, which reads the clock
         self.reporter.update(self.observer.clock)
 
@@ -259,20 +275,20 @@ class SelfPlayRun:
         probe = draw_probe(network, store, first, positions=_PROBED, seed=cycle, edge=edge)
         return training_mode_difference(network, self.learner.trainer.average, probe)
 
-    def _promote(self, cycle: int, conditions: CycleConditions) -> dict[str, Any]:
-        """Make the candidate the network of `cycle`, or a copy of the one before where the gate refuses it."""
-        candidate, network = self.folder.candidate(cycle), self.folder.network(cycle)
-        if cycle == self.config.cycles:
-            self.learner.average(cycle)
-        if not self.folder.lacks_network(cycle) and compute_the_same(candidate, network):
+    def _promote(self, number: int, conditions: CycleConditions) -> dict[str, Any]:
+        """Make the candidate network `number`, or a copy of the one before where the gate refuses it."""
+        candidate, network = self.folder.candidate(number), self.folder.network(number)
+        if number == self.config.cycles:
+            self.learner.average(number)
+        if not self.folder.lacks_network(number) and compute_the_same(candidate, network):
             # It was learned before, in other hours. Gate and rating go on with the games of that file.
             shutil.copyfile(network, candidate)
         if self.config.gate is None:
             candidate.replace(network)
             return {}
-        playing = self.folder.network(cycle - 1)
-        komi, check = conditions.fair_komi, self.stop.check
-        result = gate(self.folder.path, self.config, cycle, candidate, playing, komi, self.cluster, check)
+        playing = self.folder.network(number - 1)
+        path, komi = self.folder.path, conditions.fair_komi
+        result = gate(path, self.config, number, candidate, playing, komi, self.cluster, self.stop.check)
         if not result.passed:
             shutil.copyfile(playing, candidate)
         candidate.replace(network)
@@ -282,9 +298,9 @@ class SelfPlayRun:
         """Hours of the run so far."""
         return hours_of(self.history) + timings.total / 3600
 
-    def _rate(self, number: int, conditions: CycleConditions, timings: Timings, log: EventLog) -> None:
+    def _rate(self, number: int, conditions: CycleConditions, timings: Timings) -> None:
         """Rate network `number` if the recipe says so and no other process rates."""
-        if number not in self.config.rated_cycles():
+        if number not in self.config.rated_networks():
             return
         with self.folder.locked("rate") as free:
             if not free:
@@ -292,10 +308,10 @@ class SelfPlayRun:
             self.observer.rating(number - 1)
             hours = self._hours(timings)
             event = rate_network(self.config, self.folder, number, conditions, hours, self.stop, self.cluster)
-        log.write("rating", number, event.point())
+        self.log.write("rating", number, event.point())
         self.observer.rated(str(event))
 
-    def _finish(self, log: EventLog) -> Path:
+    def _finish(self) -> Path:
         """Write the last network under the name of the run, with the card by the current recipe."""
         last = self.folder.network(self.config.cycles)
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
@@ -338,7 +354,7 @@ def rate_network(
 def kept_networks(config: SelfPlayConfig, folder: SelfPlayFolder) -> set[int]:
     """Numbers of the networks that a rating needs, now or later."""
     early = early_powers(config.cycles) if "early" in config.rating.anchors else [1]
-    return RatingBook.read(folder.path).networks() | set(config.rated_cycles()) | set(early)
+    return RatingBook.read(folder.path).networks() | set(config.rated_networks()) | set(early)
 
 
 def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
@@ -377,15 +393,16 @@ def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: Shut
     with folder.locked("rate") as free:
         if not free:
             raise RecipeError(f"{path}: another process rates the networks of this run")
-        for number in config.rated_cycles():
+        for number in config.rated_networks():
             while len(events := folder.events("cycle")) < number:
                 stop.check()
                 time.sleep(_POLL_SECONDS)
             if not folder.network(number).exists():
                 continue
-            observer.rating(number - 1)
+            cycle = number - 1  # the one that made this network
+            observer.rating(cycle)
             now = folder.with_stages(config)
-            conditions = CycleConditions.of(now, recent.before(number - 1), number - 1)
+            conditions = CycleConditions.of(now, recent.before(cycle), cycle)
             observer.rated(str(rate_network(now, folder, number, conditions, hours_of(events[:number]), stop)))
             if len(folder.events("cycle")) >= now.cycles:  # before, the lead writes it, and knows when the run ends
                 write_report(path, now)

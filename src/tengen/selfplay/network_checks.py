@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tengen.coords import pass_point
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
@@ -174,7 +175,7 @@ def _target(record: GameRecord, ply: int, edge: int) -> Floats:
     visits = record.visits[ply]
     points, counts = (visits & np.uint32(0xFFFF)).astype(int), (visits >> 16).astype(np.float32)
     rows, columns = np.divmod(points, record.size)
-    index = np.where(points == record.size**2, edge * edge, rows * edge + columns)
+    index = np.where(points == pass_point(record.size), edge * edge, rows * edge + columns)
     target = np.zeros(edge * edge + 1, np.float32)
     target[index] = counts / max(1.0, counts.sum())
     return target

@@ -73,8 +73,8 @@ class TerminalObserver(LiveDisplay, Observer):
     @classmethod
     def of(cls, config: SelfPlayConfig, folder: Path) -> TerminalObserver:
         """The observer of a new or resumed run in a folder."""
-        rated = {cycle - 1 for cycle in config.rated_cycles()}
-        clock = RunClock(config.cycles, config.games_per_cycle, rated, read_events(folder, "cycle"))
+        rated_cycles = {number - 1 for number in config.rated_networks()}
+        clock = RunClock(config.cycles, config.games_per_cycle, rated_cycles, read_events(folder, "cycle"))
         return cls(config.name, clock, config.games_at_once)
 
     def resumed(self, done: int, cycles: int) -> None:

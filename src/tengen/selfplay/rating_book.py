@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import json_text, write_text
 from tengen.errors import TengenError, refused_value
-from tengen.ratings.elo import Rating, Ratings, Score, fit
+from tengen.ratings.elo import Rating, Ratings, fit
+from tengen.ratings.score import Score
 from tengen.statistics import Tally
 
 FILE = "ratings.json"

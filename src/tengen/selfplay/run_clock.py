@@ -60,13 +60,13 @@ class _Part:
 class RunClock:
     """Estimates when the cycle, the next ratings and the run end, from the last cycles and the progress of this one.
 
-    `cycles` and `games` a cycle as in the recipe; `rated` holds the cycles (from 0) that end with a rating. `history`
+    `cycles` and `games` a cycle as in the recipe; `rated_cycles` are those (from 0) that end with a rating. `history`
     holds the events `cycle` of a resumed run. `now` returns seconds.
     """
 
     cycles: int
     games: int
-    rated: Container[int] = ()
+    rated_cycles: Container[int] = ()
     history: Sequence[Mapping[str, Any]] = ()
     now: Callable[[], float] = time.monotonic
     cycle: int = field(default=0, init=False)
@@ -169,7 +169,7 @@ class RunClock:
 
     def milestones(self) -> list[Milestone]:
         """Every rated cycle to come, and the end of the run."""
-        ahead = [cycle for cycle in range(self.cycle, self.cycles) if cycle in self.rated]
+        ahead = [cycle for cycle in range(self.cycle, self.cycles) if cycle in self.rated_cycles]
         return [*(self._until(cycle, f"rating after cycle {cycle + 1}") for cycle in ahead), self.run_ends()]
 
     def words(self) -> str:
@@ -191,7 +191,7 @@ class RunClock:
         seconds, unknown = 0.0, False
         for cycle in range(self.cycle, last + 1):
             for part in PARTS:
-                if part == "rate" and cycle not in self.rated:
+                if part == "rate" and cycle not in self.rated_cycles:
                     continue
                 left = self._left(part) if cycle == self.cycle else self._usual(part)
                 unknown |= left is None and part != "other"
@@ -232,7 +232,7 @@ class RunClock:
         return [seconds * self.games / played for played, seconds in counted if played >= _MIN_TIMED * self.games]
 
     def _unknown(self) -> list[str]:
-        ahead = any(cycle in self.rated for cycle in range(self.cycle, self.cycles))
+        ahead = any(cycle in self.rated_cycles for cycle in range(self.cycle, self.cycles))
         return [part for part in PARTS if self._usual(part) is None and (part != "rate" or ahead)]
 
 

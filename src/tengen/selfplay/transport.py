@@ -155,6 +155,7 @@ class FolderGames:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._mark = folder / "open"  # while the cycle is: filelock may make a folder anew that was removed
         self.damaged: list[Path] = []  # files that could not be read; their games count as unplayed
         self._waiting: list[GameRecord] = []
         self._flushed = time.monotonic()
@@ -163,9 +164,10 @@ class FolderGames:
 
     def begin(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._mark.touch()
 
     def is_open(self) -> bool:
-        return self.folder.exists()
+        return self._mark.exists()
 
     def add(self, records: Sequence[GameRecord]) -> None:
         with self._lock:
@@ -259,8 +261,8 @@ class FolderClaim:
     def _claim(self, block: int) -> bool:
         try:
             lock = try_lock(self._games.folder / f"block-{block:05d}.lock")
-        except FileNotFoundError:  # the cycle is over and its folder removed
-            return False
+        except (FileNotFoundError, FileExistsError):
+            return False  # the cycle is over and its folder removed, perhaps while filelock made it
         if lock is not None:
             self._held[block] = lock
         return lock is not None

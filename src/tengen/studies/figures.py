@@ -126,7 +126,8 @@ def _mean(runs: Sequence[PredictionResults], figure: str, minus: Sequence[Predic
     if minus:
         column = column - np.mean([COLUMNS[figure](run) for run in minus], axis=0)
     known = ~np.isnan(column)
-    of_share = figure in SHARES and not minus and len(runs) == 1
+    # The mean of several seeds varies a little less than a share; its own spread is 0 where all of them are right.
+    of_share = figure in SHARES and not minus
     return (Estimate.share if of_share else Estimate.average)(column[known], games[known])
 
 

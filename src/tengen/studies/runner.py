@@ -24,7 +24,7 @@ from tengen.studies.study import Step, Study, inputs, study_names
 
 Run = Callable[[Sequence[str]], int]
 """Carries out a command of `tengen` from its words; returns its exit status."""
-Check = Callable[[Sequence[str]], None]
+CheckCommand = Callable[[Sequence[str]], None]
 """Reads the words of a command of `tengen`; raises TengenError for those that it does not take."""
 State = Literal["done", "changed", "begun", "not run"]
 """`changed`: done, by another command than that of the study as it is."""
@@ -178,7 +178,7 @@ def run_study(
     run: Run,
     only: Collection[str] = (),
     say: Callable[[str], None] = print,
-    check: Check = lambda _: None,
+    check: CheckCommand = lambda _: None,
 ) -> None:
     """Run the steps that are not done, or those of `only`. The same call goes on after an interruption.
 
@@ -200,7 +200,7 @@ def run_study(
         _run_step(folder, name, step, command, run)
 
 
-def _steps_ahead(folder: StudyFolder, only: Collection[str], check: Check) -> dict[str, Step]:
+def _steps_ahead(folder: StudyFolder, only: Collection[str], check: CheckCommand) -> dict[str, Step]:
     """The steps that `run_study` is to run, after its checks."""
     steps = folder.study.steps
     for name in only:

@@ -15,7 +15,8 @@ from pydantic import BaseModel, field_validator, model_validator
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, network_fields, read_recipe, recipe_kind, settled
 from tengen.training.config import LinearRun, RunConfig
-from tengen.training.recipe import FileName, Strict, key
+from tengen.training.recipe import FileName, Strict
+from tengen.training.recipe import key as field
 
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "iterations", "cycles")
@@ -37,12 +38,12 @@ class Step(Strict):
     combination: `{net}` and `{seed}` in the name of the step, which needs all of them, and in its values are filled in.
     """
 
-    run: str = key(..., "the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`")
-    options: dict[str, Any] = key(
+    run: str = field(..., "the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`")
+    options: dict[str, Any] = field(
         {}, "options of the command: `games: 400` is `--games 400`, `quiet: true` `--quiet`, false or null nothing"
     )
-    set: dict[str, Any] = key({}, "settings of its recipe: `training.seed: 1` is `--set training.seed=1`")
-    needs: list[str] = key(
+    set: dict[str, Any] = field({}, "settings of its recipe: `training.seed: 1` is `--set training.seed=1`")
+    needs: list[str] = field(
         [],
         "programs without which the step is left out, as it is without its script, which lies in the working folder or "
         "in the clone that Tengen runs from",
@@ -194,13 +195,13 @@ class Figure(Strict):
     `key` in the JSON that a step printed, such as `0.speed`, or its `seconds`.
     """
 
-    figure: str = key(..., "one of these figures")
-    of: list[str] = key(..., "the step, or the steps whose mean is shown")
-    minus: list[str] = key([], "steps whose mean is subtracted, position by position")
-    player: str = key("", "of `score` and `elo`: a player of the match")
-    against: str = key("", "of `score` and `elo`: its opponent; all others unless given")
-    form: str = key("", "how numbers other than shares are written, as Python's `{:.3f}`")
-    key: str = key("", "of `training`, `card`, `speedup`, `output`: see above")  # last: it hides the function
+    figure: str = field(..., "one of these figures")
+    of: list[str] = field(..., "the step, or the steps whose mean is shown")
+    minus: list[str] = field([], "steps whose mean is subtracted, position by position")
+    player: str = field("", "of `score` and `elo`: a player of the match")
+    against: str = field("", "of `score` and `elo`: its opponent; all others unless given")
+    form: str = field("", "how numbers other than shares are written, as Python's `{:.3f}`")
+    key: str = field("", "of `training`, `card`, `speedup`, `output`: see above")
 
     @field_validator("figure")
     @classmethod
@@ -243,27 +244,27 @@ def _writes_numbers(form: str) -> bool:
 class Documented(Strict):
     """A figure that was measured before, with the command that measures it."""
 
-    text: str = key(..., "the figure")
-    command: str = key(..., "the command")
+    text: str = field(..., "the figure")
+    command: str = field(..., "the command")
 
 
 class Row(Strict):
     """A row of the page: what is measured, the published figure, ours, and what differs."""
 
-    what: str = key(..., "what is measured")
-    published: str = key("", "the published figure")
-    ours: Figure | Documented = key(..., "the figure of the steps, or one that was measured before")
-    differs: str = key("", "what differs from the publication")
+    what: str = field(..., "what is measured")
+    published: str = field("", "the published figure")
+    ours: Figure | Documented = field(..., "the figure of the steps, or one that was measured before")
+    differs: str = field("", "what differs from the publication")
 
 
 class Curves(Strict):
     """A plot of a figure over the training of steps."""
 
-    title: str = key(..., "its heading")
-    figure: str = key("top1", "a figure of the validations in the log, such as `top1` or `value_mse`")
-    of: dict[str, list[str]] = key(..., "a curve each: its label, and the steps whose mean it is")
-    over: list[Literal["samples", "hours"]] = key(["samples", "hours"], "the axes, with a plot each")
-    published: dict[str, list[tuple[float, float]]] = key(
+    title: str = field(..., "its heading")
+    figure: str = field("top1", "a figure of the validations in the log, such as `top1` or `value_mse`")
+    of: dict[str, list[str]] = field(..., "a curve each: its label, and the steps whose mean it is")
+    over: list[Literal["samples", "hours"]] = field(["samples", "hours"], "the axes, with a plot each")
+    published: dict[str, list[tuple[float, float]]] = field(
         {}, "points over samples: their label, and a list of [samples, value]"
     )
 
@@ -276,18 +277,18 @@ class Curves(Strict):
 class Study(Strict):
     """An experiment: its steps in order, and what the page shows of them."""
 
-    name: FileName = key(..., "name of the folder of the runs and of the page, no path; the file's name unless given")
-    source: str = key("", "set by the command: the study's name or path, for the page")
-    title: str = key(..., "heading of the page")
-    paper: str = key("", "the publication that the study reruns")
-    hours: float = key(..., "hours that all steps take on two cores, about", gt=0)
-    about: str = key(..., "the text below the heading")
-    quick: float = key(0.02, "share of the length of each step with `--quick`", gt=0, lt=1)
-    steps: dict[FileName, Step] = key(..., "the steps by name, in their order")
-    rows: list[Row] = key(..., "the table of the results")
-    plots: list[Curves] = key([], "curves")
-    conclusions: list[str] = key([], "what the figures of the full study show")
-    not_done: list[str] = key([], "parts of the published experiment that the study leaves out, and why")
+    name: FileName = field(..., "name of the folder of the runs and of the page, no path; the file's name unless given")
+    source: str = field("", "set by the command: the study's name or path, for the page")
+    title: str = field(..., "heading of the page")
+    paper: str = field("", "the publication that the study reruns")
+    hours: float = field(..., "hours that all steps take on two cores, about", gt=0)
+    about: str = field(..., "the text below the heading")
+    quick: float = field(0.02, "share of the length of each step with `--quick`", gt=0, lt=1)
+    steps: dict[FileName, Step] = field(..., "the steps by name, in their order")
+    rows: list[Row] = field(..., "the table of the results")
+    plots: list[Curves] = field([], "curves")
+    conclusions: list[str] = field([], "what the figures of the full study show")
+    not_done: list[str] = field([], "parts of the published experiment that the study leaves out, and why")
 
     @model_validator(mode="before")
     @classmethod

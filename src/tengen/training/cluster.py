@@ -19,6 +19,7 @@ from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes
+from tengen.runs.places import LocalFiles
 from tengen.runs.progress import new_bar
 from tengen.training.config import RunConfig
 from tengen.training.start import LEARNED, noted_origin, with_network
@@ -89,7 +90,7 @@ class TrainingWork:
                 tempfile.TemporaryDirectory(prefix="tengen-", ignore_cleanup_errors=True) as name,
                 ThreadPoolExecutor(1, "tengen-training") as beside,
             ):
-                local = self._games.unpack(Path(name) / "games")
+                local = LocalFiles(self._games.unpack(Path(name) / "games"))
                 out = self._state.unpack(Path(name) / "state").get(_RUN, Path(name) / _RUN)
                 out.mkdir(exist_ok=True)
                 watch, flag = FolderWatch(out), ShutdownFlag(stop)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from tengen.data.label_sampler import LabelSampler, evaluation_labels
@@ -13,6 +11,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import Split
 from tengen.data.store import Store
 from tengen.networks import parse_config
+from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.training.batches import targets_named
 from tengen.training.card import board_sizes
 from tengen.training.config import CHOICE, DataConfig, RunConfig
@@ -33,8 +32,8 @@ class Samplers:
     labels: LabelSampler | None = None
 
 
-def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] = {}) -> Samplers:
-    """Open the stores of a run, to train on the rows of a rank. `local` as of `RecordsConfig.open_stores`.
+def open_samplers(run: RunConfig, rank: Rank = ALONE, local: LocalFiles = AS_NAMED) -> Samplers:
+    """Open the stores of a run, to train on the rows of a rank.
 
     Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
     """
@@ -58,7 +57,8 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] 
     train: Sampler | LabelSampler
     teacher = teacher_of(run, local)
     if data.teacher is not None and teacher is None:
-        train = LabelSampler(store, **drawn, mix=target_mix(data.teacher))
+        # The surprise of games of self-play weighs nothing here, where no key says so.
+        train = LabelSampler(store, **drawn, mix=target_mix(data.teacher), surprise=0)
     else:
         if teacher is not None:
             seed = training.seed if data.vary_rules else None

@@ -22,6 +22,7 @@ from tengen.networks.load import load_module
 from tengen.networks.registry import parse_config
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.folder import RunFolder
+from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.training.batches import TensorBatch
 from tengen.training.callbacks import newest_checkpoint
 from tengen.training.card import learned_games
@@ -84,17 +85,16 @@ class Origin:
         return self.board_sizes if parse_config(self.network) == network else []
 
 
-def origin_of(run: RunConfig, folder: RunFolder | None = None, local: Mapping[str, Path] = {}) -> Origin | None:
+def origin_of(run: RunConfig, folder: RunFolder | None = None, local: LocalFiles = AS_NAMED) -> Origin | None:
     """What a run takes of its start, None without one; of a `folder` that holds the run, what it took.
 
-    `local` says where the start lies on this machine, unless it is where the recipe says. Raises NetworkError and
-    RecipeError for a start that is not there.
+    Raises NetworkError and RecipeError for a start that is not there.
     """
     if run.start is None:
         return None
     if folder is not None and (noted := noted_origin(run, folder)) is not None:
         return noted
-    name_or_path = str(local.get(run.start, run.start))
+    name_or_path = local.name_or_path(run.start)
     path = Path(name_or_path)
     if not path.is_dir():
         card = read_card(own_file(name_or_path))

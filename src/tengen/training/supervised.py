@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.constant_inputs import used_scalars
 from tengen.networks.export import export, relabel
+from tengen.networks.registry import check_heads
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
+from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.runs.progress import new_bar
 from tengen.training.batches import MOVE_TARGETS, TARGETS, BatchStream, TensorBatch
 from tengen.training.callbacks import (
@@ -71,15 +74,22 @@ from tengen.training.start import (
     with_network,
 )
 from tengen.training.teacher import LabelBuffer, target_mix, teacher_of
+from tengen.training.tensor_file import State
 from tengen.training.trainer import Callback, Trainer
 
 _logger = logging.getLogger(__name__)
 
+OnStart = Callable[[Trainer[TensorBatch], TransferredLayers | None], None]
+"""Called with the trainer, and with what a new run took from its start."""
+
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
-    """A fresh network of a recipe's fields; its weights follow from `seed`."""
+    """A fresh network of a recipe's fields; its weights follow from `seed`. Raises NetworkError as `check_heads`."""
     torch.manual_seed(seed)
-    return build(parse_config(network), len(inputs.planes), len(inputs.scalars))
+    config, planes, scalars = parse_config(network), len(inputs.planes), len(inputs.scalars)
+    module = build(config, planes, scalars)
+    check_heads(module, config, planes, scalars)
+    return module
 
 
 def check_settings(run: RunConfig) -> None:
@@ -103,12 +113,9 @@ def make_trainer(
     callbacks: list[Callback] | None = None,
     network: nn.Module | None = None,
     rank: Rank = ALONE,
-    local: Mapping[str, Path] = {},
+    local: LocalFiles = AS_NAMED,
 ) -> Trainer[TensorBatch]:
-    """The trainer of a run, at its first step; of a fresh network unless one is given. All ranks make one at once.
-
-    `local` as of `train`.
-    """
+    """The trainer of a run, at its first step; of a fresh network unless one is given. All ranks make one at once."""
     training, fabric = run.training, make_fabric(run.training, rank)
     teacher, mix = teacher_of(run, local), run.data.teacher
     prepare: Callable[[TensorBatch], TensorBatch] | None = None
@@ -137,70 +144,184 @@ def train(
     out: Path,
     *,
     show_progress: bool = True,
-    on_start: Callable[[Trainer[TensorBatch], TransferredLayers | None], None] = lambda *_: None,
-    local: Mapping[str, Path] = {},
+    on_start: OnStart = lambda *_: None,
+    local: LocalFiles = AS_NAMED,
     stop: ShutdownFlag | None = None,
 ) -> Path:
     """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
 
     `on_start` is called with the trainer as it begins or goes on, and what a new run took from its `start`, once recipe
-    and folder have passed all checks. `local` says where stores, start and teacher of the recipe lie on this machine,
-    unless it is where the recipe says. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes.
+    and folder have passed all checks. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes.
     Raises RecipeError when `out` holds another run or another process trains in it, where the games of the store
     changed since, for fewer steps than it has taken, for boards that the network cannot take, for a card with wrong
     board sizes, for losses of heads that the network lacks and for a start without a matching layer.
     """
-    set_threads(run.training)
-    # Check everything before the folder is touched: the recipe and the devices ...
-    folder = RunFolder(out, run.kind)
-    folder.check_kind()
-    origin = origin_of(run, folder, local)
-    run = with_network(run, folder)
-    network = parse_config(run.network)
-    check_settings(run)
-    check_devices(run.training)
-    further = make_callbacks(run.training.callbacks)
-    # ... the games to train on and those that validate ...
-    samplers = open_samplers(run, Rank(0, run.training.devices), local)
-    check_metric(run.training.schedule, _figures(network, samplers.validation))
-    _warn_of_known_games(run, samplers, origin)
-    sizes = board_sizes(samplers.train.store, samplers.train.game_rows)
-    learned = sorted({*sizes, *(origin.sizes_of(network) if origin else [])})
-    run = with_facts(run, samplers.train, learned, local)
-    # ... and the network, with the weights of the start in a new run.
-    inputs = samplers.train.plane_set
-    module = make_network(run.network, inputs, run.training.seed)
-    _warn_of_unseen_rules(run, network.family, module, samplers.train)
-    begun = None
-    if run.start is not None and not checkpoints(folder.checkpoints):
-        begun = start_from(module, str(local.get(run.start, run.start)))
-        scale_down(module, begun.fresh, TensorBatch.of(samplers.train.batch(0)))
-    with folder.lead():
-        # Is it the run that the folder holds? Then it goes on from the newest checkpoint.
-        checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
-        step = saved["step"] if saved else 0
+    return SupervisedRun(run, out, local).go(show_progress, on_start, stop or ShutdownFlag())
+
+
+class SupervisedRun:
+    """A run of supervised training in the folder `out`, new or resumed; `train` makes one and carries it out.
+
+    To make one checks recipe, devices, games and network, before the folder is touched.
+    """
+
+    def __init__(self, run: RunConfig, out: Path, local: LocalFiles = AS_NAMED) -> None:
+        set_threads(run.training)
+        # The recipe and the devices ...
+        self.folder = RunFolder(out, run.kind)
+        self.folder.check_kind()
+        self.local = local
+        self.origin = origin_of(run, self.folder, local)
+        run = with_network(run, self.folder)
+        self.network = parse_config(run.network)
+        check_settings(run)
+        check_devices(run.training)
+        self._callbacks = make_callbacks(run.training.callbacks)
+        # ... the games to train on and those that validate ...
+        self.samplers = open_samplers(run, Rank(0, run.training.devices), local)
+        check_metric(run.training.schedule, _figures(self.network, self.samplers.validation))
+        _warn_of_known_games(run, self.samplers, self.origin)
+        sizes = board_sizes(self.samplers.train.store, self.samplers.train.game_rows)
+        # Board sizes that the network has learned in the end, by this run or by its start.
+        self.sizes = sorted({*sizes, *(self.origin.sizes_of(self.network) if self.origin else [])})
+        self.run = run = with_facts(run, self.samplers.train, self.sizes, local)
+        # ... and the network, with the weights of the start in a new run.
+        self._module = make_network(run.network, self.samplers.train.plane_set, run.training.seed)
+        _warn_of_unseen_rules(run, self.network.family, self._module, self.samplers.train)
+        self._begun: TransferredLayers | None = None
+        if run.start is not None and not checkpoints(self.folder.checkpoints):
+            self._begun = start_from(self._module, local.name_or_path(run.start))
+            scale_down(self._module, self._begun.fresh, TensorBatch.of(self.samplers.train.batch(0)))
+
+    @cached_property
+    def games(self) -> list[dict[str, Any]]:
+        """Entries for the card: of the games of this run, then of those that its start has learned."""
+        data, learned = self.run.data, self.samplers.train
+        own = games_learned(
+            learned.store, learned.game_rows, None if data.validation_store else data.validation_fraction
+        )
+        return [own, *(each for each in (self.origin.games if self.origin else []) if each != own)]
+
+    def go(self, show_progress: bool, on_start: OnStart, stop: ShutdownFlag) -> Path:
+        """Train to the end of the run and return the network file; arguments and errors as of `train`."""
+        with self.folder.lead():
+            # Is it the run that the folder holds? Then it goes on from the newest checkpoint.
+            checkpoint, saved = newest_checkpoint(self.folder.checkpoints) or (None, None)
+            self._write_settings(saved)
+            with ExitStack() as stack:
+                # Make the trainer, here and in the processes of the other devices.
+                followers = stack.enter_context(
+                    Followers(self.run.training.devices, _follow, self.run, checkpoint, self.local)
+                )
+                trainer = self._new_trainer(followers.leader, saved)
+                on_start(trainer, self._begun)
+                # Train, and write the result.
+                events = stack.enter_context(self.folder.log(saved["step"] if saved else -1, again=("final",)))
+                if self._begun is not None and saved is None:
+                    events.write("start", 0, self._begun.event())
+                if trainer.done < 1:
+                    self._fit(trainer, saved, events, show_progress, stop)
+                return self._finish(trainer, events)
+
+    def _write_settings(self, saved: State | None) -> None:
+        """Write recipe and games into the folder. Raises RecipeError where the run that it holds is another one."""
+        games = self.samplers.train
         if saved is not None:
-            check_resumes(out, saved, run, samplers)
-        folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
-        folder.write_recipe(run.model_dump(mode="json"))
-        games = _games_learned(run, samplers.train, origin)
-        note_learned(run, folder, games, origin)
+            check_resumes(self.folder.path, saved, self.run, self.samplers)
+        self.folder.check_games(games_key(games.store, games.game_rows), resumes=saved is not None)
+        self.folder.write_recipe(self.run.model_dump(mode="json"))
+        note_learned(self.run, self.folder, self.games, self.origin)
+
+    def _new_trainer(self, leader: Rank, saved: State | None) -> Trainer[TensorBatch]:
+        """The trainer of this process, at the first step or in the state that was saved."""
+        inputs = self.samplers.train.plane_set
+        trainer = make_trainer(self.run, inputs, self._callbacks, self._module, leader, self.local)
+        if self._begun is not None:
+            trainer.scalars.know(self._begun.scalars)
+        if saved is not None:
+            trainer.restore(saved)
+        return trainer
+
+    def _fit(
+        self,
+        trainer: Trainer[TensorBatch],
+        saved: State | None,
+        events: EventLog,
+        show_progress: bool,
+        stop: ShutdownFlag,
+    ) -> None:
+        """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
+        run, samplers = self.run, self.samplers
+        config = run.training
+        stream = BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device)
+        log = LossLog(events, stream, config.batch_size, config.log_every)
+        if saved is not None and "losses" in saved:  # not in checkpoints of earlier versions
+            log.restore(saved["losses"])
+        validation = Validation(
+            events,
+            samplers.validation,
+            samplers.labels,
+            config.validation_games,
+            config.validates,
+            run.start is not None,
+        )
+        same = identity(run, samplers)
+        saving = Checkpoints(
+            self.folder.checkpoints,
+            config.checkpoint_minutes,
+            config.keep_checkpoints,
+            lambda: {"identity": same, "losses": log.state()},
+        )
         with ExitStack() as stack:
-            # Make the trainer, here and in the processes of the other devices.
-            followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
-            trainer = make_trainer(run, inputs, further, module, followers.leader, local)
-            if begun is not None:
-                trainer.scalars.know(begun.scalars)
-            if saved is not None:
-                trainer.restore(saved)
-            on_start(trainer, begun)
-            # Train, and write the result.
-            events = stack.enter_context(folder.log(step if saved else -1, again=("final",)))
-            if begun is not None and saved is None:
-                events.write("start", 0, begun.event())
-            if trainer.done < 1:
-                _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
-            return _finish(trainer, run, samplers, folder, events, learned, games)
+            stack.enter_context(stop)
+            bar = stack.enter_context(new_bar(show_progress))
+            trainer.callbacks = [
+                log,
+                validation,
+                StopOnSignal(stop),
+                ProgressBar(bar, log, validation, getattr(self.network, "policy", True) is not None),
+                *trainer.callbacks,
+                saving,
+            ]
+            trainer.fit(stream)
+            stop.check()
+
+    def _finish(self, trainer: Trainer[TensorBatch], events: EventLog) -> Path:
+        """Export the averaged network, evaluate the file itself, write its card and the report; return the file."""
+        run, validation = self.run, self.samplers.validation
+        path = self.folder.network(run.name)
+        planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
+        module = for_play(trainer, self.sizes)
+        # The file itself is evaluated, so that its figures come into its card afterwards.
+        export(module, planes, scalars, path, self._card(trainer, {}).metadata())
+        check_agreement(module, path, planes, scalars)
+        evaluator = OpenVinoEvaluator(path, remember=False)
+        result, further = measure(evaluator, validation), _evaluate_maps(trainer, self.network, validation)
+        if self.samplers.labels is not None:
+            further |= agreement(evaluator, self.samplers.labels, run.training.validation_games)
+        final = self._card(trainer, metric_entries(result, further))
+        relabel(path, path, final.metadata())
+        events.write("final", trainer.step, final.metrics)
+        result.save(self.folder.path / "predictions.npz")
+        write_report(self.folder.path, final, result)
+        return path
+
+    def _card(self, trainer: Trainer[TensorBatch], metrics: dict[str, Any]) -> Card:
+        run = self.run
+        return make_card(
+            run.card,
+            name=run.name,
+            family=self.network.family,
+            config=self.network.model_dump(mode="json"),
+            plane_set=self.network.plane_set,
+            games=self.samplers.train.games,
+            positions=trainer.step * run.training.batch_size,
+            hours=trainer.seconds / 3600,
+            hardware=trainer.hardware,
+            metrics=metrics,
+            reproduce=f"tengen train {run.recipe or run.name}",
+            provenance=provenance(run.model_dump(mode="json"), run.training.seed, self.games),
+        )
 
 
 def _warn_of_known_games(run: RunConfig, samplers: Samplers, origin: Origin | None) -> None:
@@ -231,7 +352,7 @@ def _figures(network: NetConfig, validation: Sampler) -> list[str]:
     return ["top1", "top5", "cross_entropy", *known]
 
 
-def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[str, Path]) -> None:
+def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: LocalFiles) -> None:
     """Train as another rank than 0, from a checkpoint; the first weights are those of rank 0."""
     set_threads(run.training)
     samplers = open_samplers(run, rank, local)
@@ -240,88 +361,6 @@ def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[
         trainer.load(checkpoint)
     if trainer.done < 1:
         trainer.fit(BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device))
-
-
-def _fit(
-    trainer: Trainer[TensorBatch],
-    run: RunConfig,
-    samplers: Samplers,
-    folder: RunFolder,
-    events: EventLog,
-    show_progress: bool,
-    stop: ShutdownFlag,
-) -> None:
-    """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
-    config = run.training
-    stream = BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device)
-    log = LossLog(events, stream, config.batch_size, config.log_every)
-    validation = Validation(
-        events, samplers.validation, samplers.labels, config.validation_games, config.validates, run.start is not None
-    )
-    extra = {"identity": identity(run, samplers)}
-    saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, extra)
-    with ExitStack() as stack:
-        stack.enter_context(stop)
-        bar = stack.enter_context(new_bar(show_progress))
-        trainer.callbacks = [
-            log,
-            validation,
-            StopOnSignal(stop),
-            ProgressBar(bar, log, validation, getattr(parse_config(run.network), "policy", True) is not None),
-            *trainer.callbacks,
-            saving,
-        ]
-        trainer.fit(stream)
-        stop.check()
-
-
-def _finish(
-    trainer: Trainer[TensorBatch],
-    run: RunConfig,
-    samplers: Samplers,
-    folder: RunFolder,
-    events: EventLog,
-    learned: list[int],
-    games: list[dict[str, Any]],
-) -> Path:
-    """Export the averaged network, evaluate the file itself, write its card and the report; return the file.
-
-    `learned` are the board sizes that the network has learned, in this run and before, and `games` the games.
-    """
-    path, network = folder.network(run.name), parse_config(run.network)
-    validation = samplers.validation
-    planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
-    module = for_play(trainer, learned)
-
-    def card(metrics: dict[str, Any]) -> Card:
-        return make_card(
-            run.card,
-            name=run.name,
-            family=network.family,
-            config=network.model_dump(mode="json"),
-            plane_set=network.plane_set,
-            games=samplers.train.games,
-            positions=trainer.step * run.training.batch_size,
-            hours=trainer.seconds / 3600,
-            hardware=trainer.hardware,
-            metrics=metrics,
-            reproduce=f"tengen train {run.recipe or run.name}",
-            provenance=provenance(run.model_dump(mode="json"), run.training.seed, games),
-        )
-
-    # The file itself is evaluated, so that its figures come into its card afterwards.
-    export(module, planes, scalars, path, card({}).metadata())
-    check_agreement(module, path, planes, scalars)
-    evaluator = OpenVinoEvaluator(path, remember=False)
-    result, further = measure(evaluator, validation), _evaluate_maps(trainer, network, validation)
-    if samplers.labels is not None:
-        further |= agreement(evaluator, samplers.labels, run.training.validation_games)
-    final = card(metric_entries(result, further))
-    relabel(path, path, final.metadata())
-    events.write("final", trainer.step, final.metrics)
-    result.save(folder.path / "predictions.npz")
-    write_report(folder.path, final, result)
-    return path
 
 
 def _evaluate_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: Sampler) -> dict[str, Estimate]:
@@ -333,15 +372,8 @@ def _evaluate_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation
     return moves.estimates()
 
 
-def _games_learned(run: RunConfig, games: Sampler | LabelSampler, origin: Origin | None) -> list[dict[str, Any]]:
-    """Entries for the card: of the games of this run, then of those that its start has learned."""
-    fraction = None if run.data.validation_store else run.data.validation_fraction
-    own = games_learned(games.store, games.game_rows, fraction)
-    return [own, *(each for each in (origin.games if origin else []) if each != own)]
-
-
 def with_facts(
-    run: RunConfig, games: Sampler | LabelSampler, learned: list[int], local: Mapping[str, Path] = {}
+    run: RunConfig, games: Sampler | LabelSampler, learned: list[int], local: LocalFiles = AS_NAMED
 ) -> RunConfig:
     """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 

@@ -27,6 +27,7 @@ from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
 from tengen.evaluators.torch_graph import HALF, graph_module
 from tengen.networks.interface import expected_result
+from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.training.batches import TensorBatch
 from tengen.training.config import RunConfig, TeacherConfig
 
@@ -75,16 +76,15 @@ class Teacher:
         return TeacherTargets(torch.compile(module) if compiled else module, mix, stones)
 
 
-def teacher_of(run: RunConfig, local: Mapping[str, Path] = {}) -> Teacher | None:
+def teacher_of(run: RunConfig, local: LocalFiles = AS_NAMED) -> Teacher | None:
     """The teacher that labels the batches of a run while it trains; None where none does.
 
-    `local` says where its file lies on this machine, unless it is where the recipe says. Raises NetworkError where it
-    is missing.
+    Raises NetworkError where its file is missing.
     """
     teacher = run.data.teacher
     if teacher is None or teacher.network is None:
         return None
-    return Teacher.named(str(local.get(teacher.network, teacher.network)))
+    return Teacher.named(local.name_or_path(teacher.network))
 
 
 def target_mix(teacher: TeacherConfig) -> TargetMix:
