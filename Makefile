@@ -11,6 +11,7 @@
 # make test-native   the C++ tests alone          make sanitize   the same under sanitizers
 # make lint    ruff, mypy and clang-format, which change nothing     make stub   the types of the native module, for mypy
 # make katrain   KaTrain in build/katrain, for the tests that analyze a game through it
+# make costs   the sizes of the recipes' networks, after a change of a recipe or a network
 #
 # MAX_SIZE=25 with any of them: boards to 25x25, by a native module of its own; all sizes are then slower.
 #
@@ -44,7 +45,7 @@ CMAKE := $(BIN)/cmake -G Ninja '-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja'
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove fuzz native bench docs format wheel release release-check clean messages test-native test-slow test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench docs format wheel release release-check clean messages test-native test-slow test-programs sanitize lint stub costs
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -189,6 +190,10 @@ format: .venv/developer
 stub: $(MODULE)/done .venv/developer
 	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
 	@$(BIN)/python native/tools/param_fields.py
+
+# The sizes of the networks that `tengen recipes` lists. tests/recipes/test_costs.py fails when they are out of date.
+costs: $(MODULE)/done .venv/developer
+	@$(BIN)/python -m tengen.recipes.costs
 
 # The texts of the page: collected from the source, brought into the catalogue of each language, compiled.
 LOCALE := src/tengen/web/locale

@@ -148,7 +148,11 @@ def test_a_home_that_cannot_be_written_is_no_news_of_a_command(tmp_path: Path) -
     assert done.returncode == 2 and "missing.sgf" in one_line(done.stderr)
 
 
-def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+def test_brackets_in_the_description_of_a_command_are_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = importlib.import_module(app.VERBS["recipes"].module).command
+    monkeypatch.setattr(command, "__doc__", "Needs the extra [train].")
     assert app.main(["recipes", "--help"]) == 0
     assert "[train]" in capsys.readouterr().out
 

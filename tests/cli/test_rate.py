@@ -102,6 +102,20 @@ def test_a_table_on_the_way_out_is_read_by_a_program(
     assert "give a file to one of them" in capsys.readouterr().err
 
 
+def test_a_terminal_shows_how_many_of_the_players_are_rated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_match(tmp_path / "match", series("a", "b", 5, 5))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for many in (3, 2):
+        monkeypatch.setattr("tengen.cli.rate._MANY", many)
+        assert main(["rate", str(tmp_path / "match"), "--json", "-"]) == 0
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["sizes"][0]["games"] == 10
+        assert bool(printed.err) == (many == 2)
+    assert "ratings on 5x5" in printed.err and "100.0%" in printed.err
+
+
 def test_games_that_are_named_twice_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     match = write_match(tmp_path / "all" / "m", series("a", "b", 3, 1))
     words = [str(match / "games"), str(match), str(tmp_path / "all"), str(match / "games" / "00000.sgf")]

@@ -9,7 +9,7 @@ from tengen.engine import Limits, SearchResult
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
 from tengen.engine.search import TreeSearch
-from tengen.engine.task import BatchCost, SearchTask
+from tengen.engine.task import BatchCost, SearchTask, search_candidates
 from tengen.game import Game
 
 FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
@@ -56,6 +56,34 @@ def test_a_report_that_fails_ends_its_search_and_tells_so(monkeypatch: pytest.Mo
         assert ends == [task]
         monkeypatch.undo()
         assert queue.start(Game(5), FEW).wait(20).visits == 40
+
+
+def test_who_polls_a_search_at_its_end_gets_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole report was made a second time, for each position of `tengen analysis`."""
+    made: list[TreeSearch] = []
+
+    def report(search: TreeSearch, length: int) -> object:
+        made.append(search)
+        return search_candidates(search, length)
+
+    monkeypatch.setattr("tengen.engine.task.search_candidates", report)
+    polled: list[SearchResult | None] = []
+    with SearchQueue(Checksum()) as queue:
+        result = queue.start(Game(5), FEW, on_end=lambda task: polled.append(task.poll())).wait(20)
+    assert polled == [result] and len(made) == 1
+
+
+def test_the_lines_of_moves_without_visits_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, asked, line = kept_tree(5), [], TreeSearch.line
+
+    def counted(search: TreeSearch, point: int, length: int) -> list[tuple[int, int, int]]:
+        asked.append(point)
+        return line(search, point, length)
+
+    monkeypatch.setattr(TreeSearch, "line", counted)
+    found = search_candidates(search)
+    visited = {move.point for move in found if move.visits}
+    assert set(asked) == visited == {move.point for move in found if move.pv} and 0 < len(visited) < len(found)
 
 
 def test_a_callback_that_fails_ends_its_search() -> None:

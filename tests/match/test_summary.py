@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from tengen.match.game import Outcome, Reason
 from tengen.match.schedule import fixture
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Sprt
-from tengen.match.summary import game_line, pairing_line, report, score_line, summarize, tally
+from tengen.match.summary import game_line, games_of, pairing_line, report, score_line, summarize, tally
 
 TWO = MatchSettings.of("one=random", "two=random", games=4)
 
@@ -74,6 +75,24 @@ def test_more_than_two_players_are_ranked() -> None:
     assert "\nthree: 4 of 4\ntwo: 2 of 4\none: 0 of 4\n" in report(summarize(settings, games))
 
 
+def test_the_figures_of_a_tournament_are_those_of_its_games() -> None:
+    settings = MatchSettings.of(*(f"{name}=random" for name in "abcd"), games=4)
+    games = []
+    for game in map(partial(fixture, settings.pairings), range(19)):  # one pairing lacks games
+        winner = (game.black, game.white, None)[game.index % 3]
+        times = {"seconds": {game.black: 1.5}, "visits": {game.white: 10.0 * game.index}}
+        games.append(Outcome(**asdict(game), winner=winner, result="?", reason="resign", moves=9, **times))
+    figures = summarize(settings, games)
+    counts = ("wins", "draws", "losses")
+    for player in figures["players"]:
+        name, own = player["name"], games_of(games, player["name"])
+        assert tuple(player[count] for count in counts) == tuple(getattr(tally(own, name), count) for count in counts)
+        assert player["seconds"] == 1.5 * sum(game.black == name for game in own)
+    for pairing in figures["pairings"]:
+        whole = tally(games_of(games, pairing["a"], pairing["b"]), pairing["a"])
+        assert tuple(pairing[count] for count in counts) == tuple(getattr(whole, count) for count in counts)
+
+
 def test_a_game_that_is_counted_without_the_players_is_not_called_uncounted() -> None:
     games = [outcome(0, "one", "B+2.5", "count", 60, score=2.5), outcome(1, "two", "B+1.5", "settled", 50, score=1.5)]
     assert "counted" not in report(summarize(TWO, games))
@@ -103,6 +122,16 @@ def test_the_display_shows_the_standing_on_a_terminal_and_is_quiet_elsewhere() -
     assert len(quiet) == 2 and quiet[1].startswith("game 1: W+2.5") and "with different winners" in quiet[1]
     live = shown(TWO, GAMES[:3], terminal=True)
     assert "3 of 4 games, 0 left" in live and "one - two: 2.5 - 0.5, 83.3%" in live and "game 2: Draw" in live
+
+
+def test_the_display_counts_the_games_played_before() -> None:
+    console = Console(width=200, force_terminal=True, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    with Display(TWO, console) as display:
+        display.started(GAMES[:2], 2)
+        display.played(GAMES[2], None)
+        console.print(display.panel())
+    live = console.export_text()
+    assert "3 of 4 games" in live and "one - two: 2.5 - 0.5, 83.3%" in live and "game 2: Draw" in live
 
 
 def test_the_display_of_a_tournament_is_a_table() -> None:

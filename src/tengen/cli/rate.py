@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tengen.ratings.standings import Standings
 
 _MAX_PAIRS = 60
+_MANY = 200  # players whose intervals take a second
 
 
 def command(
@@ -54,11 +56,10 @@ def command(
     from rich.console import Console
 
     from tengen.ratings.report import write_pool_report
-    from tengen.ratings.standings import standings
 
     pool = _read(folders, same or [])
     sizes = pool.sizes if size is None else [size]
-    found = [standings(pool, one, _anchor(anchor, pool, one), first_move=first_move) for one in sizes]
+    found = list(_standings(pool, sizes, anchor, first_move))
     printed = [name for name, file in (("--json", json_file), ("--csv", csv_file)) if str(file) == "-"]
     if len(printed) > 1:
         raise RecipeError("--json - and --csv - both print: give a file to one of them")
@@ -144,6 +145,18 @@ def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:
     if anchor in pool.players:
         return None
     raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {'; '.join(pool.players)}")
+
+
+def _standings(pool: Pool, sizes: Sequence[int], anchor: str | None, first_move: bool) -> Iterator[Standings]:
+    """The standings on these sizes. A terminal shows a bar where intervals of many players take seconds."""
+    from tengen.ratings.standings import standings
+    from tengen.runs.progress import new_bar
+
+    many = any(len(pool.at(size).players) >= _MANY for size in sizes)
+    with new_bar(many and sys.stderr.isatty()) as bar:
+        for size in sizes:
+            track = partial(bar.track, description=f"ratings on {size}x{size}")
+            yield standings(pool, size, _anchor(anchor, pool, size), first_move=first_move, track=track)
 
 
 def _json(found: Sequence[Standings], *, ensure_ascii: bool = False) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -11,18 +10,8 @@ from rich.table import Table
 
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
-from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.network_file import read_card
-from tengen.recipes.loader import (
-    FOLDER,
-    load_recipe,
-    network_cost,
-    network_fields,
-    read_recipe,
-    recipe_fields,
-    recipe_names,
-    recipe_text,
-)
+from tengen.recipes.costs import kept_costs
+from tengen.recipes.loader import FOLDER, load_recipe, read_recipe, recipe_fields, recipe_names, recipe_text
 
 _WIDE = 180  # columns, of the table with papers in a window
 
@@ -35,7 +24,8 @@ def command(
     """List all recipes, or print one.
 
     The list has the kind, the size of the network, hours on two cores, and the paper where a terminal has the room.
-    Sizes need the extra [train]. A multiply-accumulate (MAC) counts convolutions and linear layers of one position.
+    Multiply-accumulates (MMAC: millions) are those of the convolutions and linear layers for one position, on the
+    largest board that the recipe names, 19x19 where it names none.
     """
     if name is not None:
         print(json_text(recipe_fields(name), indent=1) if as_json else recipe_text(name).rstrip("\n"))
@@ -63,27 +53,24 @@ def command(
 
 
 def about(name: str) -> dict[str, Any]:
-    """What a shipped recipe says about itself; the cost of its network where PyTorch is installed.
+    """What a shipped recipe says about itself, with the cost of its network.
 
     The network is that of its start where it names none. None where a recipe of its kind has no such thing.
     """
     data = {"name": name, **read_recipe(FOLDER / f"{name}.yaml")}
-    network, start = data.get("network"), data.get("start")
-    fields = network or (read_card(find_network(start)).config if start else None)
-    config = network_fields(fields) if fields and find_spec("torch") else None
-    parameters, macs = network_cost(config) if config else (None, None)
+    network, cost = data.get("network"), kept_costs().get(name)
     search = data.get("card", {}).get("search", {}) or data.get("search", {})
     return {
         "name": name,
         "kind": data.get("kind", "supervised"),
         "paper": data.get("paper"),
         "hours": data.get("hours"),
-        "planes": config and config.plane_set,
+        "planes": cost and cost["planes"],
         "network": (network.get("preset") or " ".join(map(str, (network["family"], network.get("size", "")))))
         if network
-        else start,
-        "parameters": parameters,
-        "macs": macs,
+        else data.get("start"),
+        "parameters": cost and cost["parameters"],
+        "macs": cost and cost["macs"],
         "training": _training(data),
         "search": search.get("preset") or search.get("params", {}).get("selection"),
     }

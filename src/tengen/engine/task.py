@@ -86,10 +86,12 @@ class SearchTask:
         return self._done.is_set()
 
     def poll(self) -> SearchResult | None:
-        """What the search has found so far; None before its first batch. Raises what ended it, if it failed."""
+        """What the search has found so far; None before it has a visit. Raises what ended it, if it failed."""
         self._raise_error()
         search = self._search
-        return self._result if search is None or self._started is None else self._report(search)
+        if search is None or self._started is None or self._result is not None or not search.visits:
+            return self._result
+        return self._report(search)
 
     def wait(self, timeout: float | None = None) -> SearchResult:
         """The result, once the search is over.
@@ -209,7 +211,7 @@ class SearchTask:
         candidates, root = search_candidates(search, self._pv_length), search.root_moments()
         value, score = root.pop("value"), root.pop("score")
         return SearchResult(
-            move=candidates[0].point if candidates else game.size**2,
+            move=candidates[0].point if candidates else game.pass_point,
             resign=False,
             to_play=game.to_play,
             candidates=candidates,
@@ -266,7 +268,10 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
     moves = search.stats()
     chosen, knows_score = search.choose(0), search.has_score
     columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
-    lines = {point: search.line(point, pv_length) for point in columns["point"]}
+    lines = {
+        point: search.line(point, pv_length) if visits else []
+        for point, visits in zip(columns["point"], columns["visits"], strict=True)
+    }
     found = [
         Candidate(
             point=move["point"],

@@ -15,7 +15,7 @@ from tengen.engine.clock import show_seconds
 from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import SprtState
-from tengen.match.summary import game_line, games_of, pairing_line, tally
+from tengen.match.summary import game_line, pairing_line, tally
 from tengen.runs.progress import Eta, LiveDisplay
 from tengen.statistics import Tally
 
@@ -28,7 +28,9 @@ class Display(LiveDisplay):
     def __init__(self, settings: MatchSettings, console: Console | None = None) -> None:
         super().__init__(console)
         self._settings = settings
-        self._outcomes: list[Outcome] = []
+        self._played = 0
+        self._last: Outcome | None = None
+        self._tallies: dict[str, Tally] = dict.fromkeys((spec.name for spec in settings.players), Tally())
         self._all = len(settings.indices())
         self._up_to = "up to " if settings.sprt or settings.within else ""
         self._eta = Eta(self._all)
@@ -39,7 +41,8 @@ class Display(LiveDisplay):
         return self  # the panel appears when the players are ready
 
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
-        self._outcomes = list(earlier)
+        for outcome in earlier:
+            self._count(outcome)
         self._eta = Eta(self._all, len(earlier), at_once)
         self._printed = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
@@ -47,7 +50,7 @@ class Display(LiveDisplay):
         self.show()
 
     def played(self, outcome: Outcome, test: SprtState | None) -> None:
-        self._outcomes.append(outcome)
+        self._count(outcome)
         self._test = test
         if outcome.disputed:
             self.print(f"{game_line(outcome)}, with different winners: {outcome.counts}")
@@ -55,11 +58,18 @@ class Display(LiveDisplay):
             self._printed = time.monotonic()
             self.print(f"{self._progress()}: {self._standing()}")
 
+    def _count(self, outcome: Outcome) -> None:
+        self._played += 1
+        self._last = outcome
+        for name in (outcome.black, outcome.white):
+            old, new = self._tallies[name], tally([outcome], name)
+            self._tallies[name] = Tally(old.wins + new.wins, old.draws + new.draws, old.losses + new.losses)
+
     def panel(self) -> RenderableType:
         """The bar, the standing and the last game."""
         bar = Table.grid(padding=(0, 1))
-        bar.add_row(ProgressBar(self._all, len(self._outcomes), width=30), Text(self._progress()))
-        last = game_line(self._outcomes[-1]) if self._outcomes else ""
+        bar.add_row(ProgressBar(self._all, self._played, width=30), Text(self._progress()))
+        last = game_line(self._last) if self._last else ""
         return Group(bar, self._players(), Text(last, style="dim", overflow="ellipsis", no_wrap=True))
 
     def _players(self) -> RenderableType:
@@ -68,29 +78,27 @@ class Display(LiveDisplay):
         table = Table(box=None, pad_edge=False)
         for heading in ("player", "games", "points", "score", "95%"):
             table.add_column(heading, justify="left" if heading == "player" else "right")
-        for name, whole in self._tallies():
+        for name, whole in self._ranked():
             low, high = (f"{end:.1%}" for end in whole.interval())
             table.add_row(Text(name), str(whole.games), f"{whole.points:g}", f"{whole.score:.1%}", f"{low} to {high}")
         return table
 
     def _progress(self) -> str:
-        done = len(self._outcomes)
-        progress = f"{done} of {self._all} games"
-        if (left := self._eta.seconds(done)) is not None:
+        progress = f"{self._played} of {self._all} games"
+        if (left := self._eta.seconds(self._played)) is not None:
             progress += f", {self._up_to}{show_seconds(round(left))} left"
         return progress
 
     def _standing(self) -> str:
         if len(self._settings.pairings) > 1:
-            return ", ".join(f"{name} {whole.score:.1%}" for name, whole in self._tallies())
+            return ", ".join(f"{name} {whole.score:.1%}" for name, whole in self._ranked())
         a, b = self._settings.pairings[0]
-        line = pairing_line(a, b, tally(self._outcomes, a))
+        line = pairing_line(a, b, self._tallies[a])
         return f"{line}\n{self._test}" if self._test else line
 
-    def _tallies(self) -> list[tuple[str, Tally]]:
+    def _ranked(self) -> list[tuple[str, Tally]]:
         """The tallies of all players, the best first."""
-        tallies = {spec.name: tally(games_of(self._outcomes, spec.name), spec.name) for spec in self._settings.players}
-        return sorted(tallies.items(), key=lambda item: -item[1].score)
+        return sorted(self._tallies.items(), key=lambda item: -item[1].score)
 
     def _who(self) -> str:
         names = [spec.name for spec in self._settings.players]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -34,12 +34,18 @@ def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: SprtSt
     `pairings` are from the side of `a`. `complete` says whether no game is left, or the test is decided.
     """
     endings = Counter(_ending(outcome) for outcome in outcomes)
+    by_player: dict[str, list[Outcome]] = defaultdict(list)
+    by_pairing: dict[frozenset[str], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        by_pairing[frozenset((outcome.black, outcome.white))].append(outcome)
+        for name in (outcome.black, outcome.white):
+            by_player[name].append(outcome)
     decided = test is not None and test.accepted is not None
     return {
         "games": len(outcomes),
         "complete": decided or not any(True for _ in settings.left({outcome.index: outcome for outcome in outcomes})),
-        "players": [_player(spec.name, games_of(outcomes, spec.name)) for spec in settings.players],
-        "pairings": [_pairing(a, b, games_of(outcomes, a, b)) for a, b in settings.pairings],
+        "players": [_player(spec.name, by_player[spec.name]) for spec in settings.players],
+        "pairings": [_pairing(a, b, by_pairing[frozenset((a, b))]) for a, b in settings.pairings],
         "sprt": None if test is None else test.figures(),
         "within": settings.within,
         "endings": dict(sorted(endings.items())),

@@ -10,13 +10,13 @@ from torch import nn
 from tengen.errors import NetworkError
 from tengen.networks.a0 import A0Config, A0Net
 from tengen.networks.cody import CodyConfig, CodyNet
-from tengen.networks.interface import NetConfig
+from tengen.networks.interface import NetConfig, NetOutput
 from tengen.networks.mobile import MobileConfig, MobileNet
 from tengen.networks.plain import PlainConfig, PlainNet
 from tengen.networks.preact import PreactConfig, PreactNet
 from tengen.networks.presets import with_preset
 from tengen.networks.residual import ResidualConfig, ResidualNet
-from tengen.plugins import Registry
+from tengen.plugins import Registry, described
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ FAMILIES: Registry[Family] = Registry(
         "mobile": Family(MobileConfig, MobileNet),
     },
     NetworkError,
+    part_type=Family,
 )
 """Every family that `network.family` may name; `FAMILIES.register(name, Family(...))` adds one."""
 
@@ -59,6 +60,37 @@ def build(config: NetConfig, planes: int, scalars: int) -> nn.Module:
     `config` declares.
     """
     return FAMILIES[config.family].make(config, planes, scalars)
+
+
+def check_heads(module: nn.Module, config: NetConfig, planes: int, scalars: int) -> None:
+    """Raise NetworkError unless the forward of a module returns the heads that `config` declares, in their shapes.
+
+    The loss of a head that is declared and not returned would be left out, and a scalar [B, 1] be read as a logit.
+    """
+    edge, training = (config.board_sizes or (9,))[0], module.training
+    with torch.no_grad():
+        output = module.eval()(torch.zeros(2, planes, edge, edge), torch.zeros(2, scalars), torch.ones(2, edge, edge))
+    module.train(training)
+    family = f"network family {config.family!r}"
+    if not isinstance(output, NetOutput):
+        raise NetworkError(f"{family}: forward returns {described(output)}, no NetOutput")
+    heads = config.heads
+    moves = (2, edge * edge + heads.pass_move)
+    declared: dict[str, tuple[int, ...] | None] = {
+        "policy": moves,
+        "value": {None: None, "win-draw-loss": (2, 3), "win-loss": (2, 1), "scalar": (2,)}[heads.value],
+        "score": (2,) if heads.score else None,
+        "ownership": (2, edge, edge) if heads.ownership else None,
+        **dict.fromkeys(heads.maps, moves),
+    }
+    for name, wanted in declared.items():
+        found = output.maps.get(name) if name in heads.maps else getattr(output, name)
+        given = None if found is None else tuple(found.shape)
+        if given != wanted:
+            raise NetworkError(
+                f"{family}: of 2 positions on {edge}x{edge} forward returns {name} of shape {given}, and the heads of "
+                f"its configuration declare {wanted}: change `heads` or forward"
+            )
 
 
 def parameter_count(module: nn.Module) -> int:
@@ -93,11 +125,11 @@ def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> i
     return total
 
 
-def cost(config: NetConfig, planes: int, scalars: int) -> tuple[int, int]:
-    """(parameters, multiply-accumulates of one position) of a network on its board, 19x19 unless it has one size.
+def cost(config: NetConfig, planes: int, scalars: int, edge: int = 19) -> tuple[int, int]:
+    """(parameters, multiply-accumulates of one position) of a network on a board of `edge`, its own if it has one size.
 
     The network is built without memory for its weights.
     """
     with torch.device("meta"):
         module = build(config, planes, scalars).eval()
-        return parameter_count(module), mac_count(module, planes, scalars, getattr(module, "edge", None) or 19)
+        return parameter_count(module), mac_count(module, planes, scalars, getattr(module, "edge", None) or edge)

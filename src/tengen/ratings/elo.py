@@ -12,7 +12,7 @@ one-sided where the games are.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -90,12 +90,14 @@ def fit(
     intervals: Collection[str] | None = None,
     deviation: float = 2000.0,
     first_move_deviation: float = 300.0,
+    track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> Ratings:
     """Rate all players of these games; `anchor` is 0.
 
     `intervals` names the players whose intervals are wanted, since these take most of the time: all where it is None;
     the others' are infinite. The deviations of the priors are in Elo: that of players around the mean of the pool, and
     that of the first move's worth around 0, without which a player that always has one color could not be rated.
+    `track` gives the players one by one as they are rated, for a display of progress.
     Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
     has no games or a score is impossible.
     """
@@ -120,7 +122,7 @@ def fit(
 
     made = [
         Rating(name, *elos(i, intervals is None or name in intervals), *points[name], *open_ends.players[name])
-        for i, name in enumerate(here)
+        for i, name in enumerate(track(here))
     ]
     advantage = None
     if first_move:

@@ -28,6 +28,8 @@ from tengen.statistics import Tally
 
 PlayedGame = tuple[GameSet, Outcome]
 Row = dict[str, Any]
+Folders = dict[Path, str]
+"""The addresses of folders of SGF files, relative to that of a report."""
 
 DENSE = 12
 """Players above which a matrix shows the score alone."""
@@ -90,9 +92,10 @@ def pairs(standings: Standings) -> list[list[str]]:
 
 def failures(games: Sequence[PlayedGame], out: Path) -> list[Row]:
     """Games that were lost by a crash, on time or by an illegal move, with the program's last words."""
+    folders = _folders(games, out)
     return [
         {
-            **_record(game_set, outcome, out),
+            **_record(game_set, outcome, folders),
             "loser": outcome.loser or "none",
             "ending": ending(outcome),
             "detail": outcome.detail,
@@ -105,9 +108,10 @@ def failures(games: Sequence[PlayedGame], out: Path) -> list[Row]:
 
 def disagreements(games: Sequence[PlayedGame], out: Path) -> list[Row]:
     """Games in which the players' dead stones led to different scores."""
+    folders = _folders(games, out)
     return [
         {
-            **_record(game_set, outcome, out),
+            **_record(game_set, outcome, folders),
             "black": outcome.black,
             "white": outcome.white,
             "result": outcome.result,
@@ -121,22 +125,22 @@ def disagreements(games: Sequence[PlayedGame], out: Path) -> list[Row]:
 
 def games_by_pairing(games: Sequence[PlayedGame], out: Path) -> list[Row]:
     """All games by pairing, each with a link to its record."""
-    found = []
+    found, folders = [], _folders(games, out)
     for (one, other), played in sorted(_by_pairing(games).items()):
         tally = Tally(*(sum(outcome.winner == who for _, outcome in played) for who in (one, None, other)))
         title = f"{one} {tally.points:g} : {tally.games - tally.points:g} {other}"
-        found.append({"title": title, "games": [_game(game_set, outcome, out) for game_set, outcome in played]})
+        found.append({"title": title, "games": [_game(game_set, outcome, folders) for game_set, outcome in played]})
     return found
 
 
 def sample_games(games: Sequence[PlayedGame], out: Path) -> list[Board]:
     """The final boards of a few games, of different pairings first; in each the game of middle length."""
-    shown = []
+    shown, folders = [], _folders(games, out)
     for game_set, outcome in _chosen(games):
         if (game := _read(game_set, outcome)) is not None:
             picture = game_picture(game, outcome.result, _owners(game, outcome))
             below = f"{outcome.result}, {outcome.moves} moves, game {outcome.index}"
-            shown.append(Board(picture, f"{outcome.black} - {outcome.white}", below, _link(game_set, outcome, out)))
+            shown.append(Board(picture, f"{outcome.black} - {outcome.white}", below, _link(game_set, outcome, folders)))
     return shown
 
 
@@ -172,12 +176,12 @@ def _owners(game: Game, outcome: Outcome) -> npt.NDArray[np.uint8] | None:
     return game.owners(game.dead_by_playouts(PLAYOUTS)).astype(np.uint8).ravel()
 
 
-def _game(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
+def _game(game_set: GameSet, outcome: Outcome, folders: Folders) -> Row:
     black, white = (
         f"{outcome.seconds[name]:,.1f} s" if name in outcome.seconds else "" for name in (outcome.black, outcome.white)
     )
     return {
-        **_record(game_set, outcome, out),
+        **_record(game_set, outcome, folders),
         "black": outcome.black,
         "white": outcome.white,
         "winner": outcome.winner,
@@ -189,17 +193,27 @@ def _game(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
     }
 
 
-def _record(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
-    return {"number": outcome.index, "link": _link(game_set, outcome, out)}
+def _record(game_set: GameSet, outcome: Outcome, folders: Folders) -> Row:
+    return {"number": outcome.index, "link": _link(game_set, outcome, folders)}
 
 
-def _link(game_set: GameSet, outcome: Outcome, out: Path) -> str:
-    """The address of a game's SGF relative to the folder `out`; whole where that is on another drive of Windows."""
-    record = game_set.source.resolve() / "games" / f"{outcome.index:05d}.sgf"
+def _link(game_set: GameSet, outcome: Outcome, folders: Folders) -> str:
+    """The address of a game's SGF."""
+    return f"{folders[game_set.source]}/{outcome.index:05d}.sgf"
+
+
+def _folders(games: Sequence[PlayedGame], out: Path) -> Folders:
+    """The folders of the SGF files of these games by their sources, each resolved once."""
+    end = out.resolve()
+    return {source: _address(source.resolve() / "games", end) for source in {game_set.source for game_set, _ in games}}
+
+
+def _address(folder: Path, out: Path) -> str:
+    """The address of a folder relative to `out`; whole where that is on another drive of Windows."""
     try:
-        path = os.path.relpath(record, out.resolve())
+        path = os.path.relpath(folder, out)
     except ValueError:
-        return record.as_uri()
+        return folder.as_uri()
     return quote(os.fsencode(path.replace(os.sep, "/")))
 
 

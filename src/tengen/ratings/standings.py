@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -120,12 +120,19 @@ class Standings:
             yield {"rank": rank, "player": name, **elos, **tally_figures(self.whole(name)), **shares}
 
 
-def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: bool = True) -> Standings:
+def standings(
+    pool: Pool,
+    size: int,
+    anchor: str | None = None,
+    *,
+    first_move: bool = True,
+    track: Callable[[Sequence[str]], Iterable[str]] = iter,
+) -> Standings:
     """Rate the players of a pool's games on boards of this size.
 
     `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
-    whose score is nearest to a half, then the first by name. Raises RecipeError without games, or without games of
-    the anchor.
+    whose score is nearest to a half, then the first by name. `track` is that of `fit`. Raises RecipeError without
+    games, or without games of the anchor.
     """
     here = pool.at(size)
     scores = [score for score in here.scores if score.games]
@@ -136,7 +143,7 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
     chosen = anchor or (
         ANCHOR if ANCHOR in by_color else max(sorted(by_color), key=lambda name: _worth(total(by_color[name])))
     )
-    ratings = fit(scores, chosen, first_move=first_move)
+    ratings = fit(scores, chosen, first_move=first_move, track=track)
     rules = here.rules
     one_sided = _one_sided(by_color) if first_move else []
     warnings = (*pool.notes, *_mixed(rules), *one_sided, *ratings.warnings, *duplicate_games(here))

@@ -1,8 +1,10 @@
 """From a recipe's name or path, and settings given on the command line, to a checked configuration."""
 
+import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, get_args, overload
 
@@ -25,8 +27,34 @@ _FLOW = re.compile(r"([\[\]{},])(\s*\w+:(?=\S))?")
 Config = TypeVar("Config", bound=BaseModel)
 
 
+_MAX_VALUES = 100_000
+"""Values that a document may expand to through its anchors; a long text counts as one for each 100 characters."""
+_MAX_DIGITS = 1000
+"""Characters of an integer: of some thousands Python makes no text again."""
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML whose numbers are those of its version 1.2, as 1e-3: PyYAML wants a dot and a sign, as 1.0e-3."""
+    """YAML of a limited size, whose numbers are those of its version 1.2, as 1e-3: PyYAML wants a dot and a sign, as
+    1.0e-3."""
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        """The value of a document. Raises YAMLError where it expands to too much, or contains itself."""
+        if _expanded(node, {}) > _MAX_VALUES:
+            raise yaml.YAMLError(f"its anchors expand it to more than {_MAX_VALUES:,} values")
+        return super().construct_document(node)
+
+
+def _expanded(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
+    """The number of values in a node, those of an alias each time; `known` has what was counted before."""
+    if isinstance(node, yaml.ScalarNode):
+        if node.tag == "tag:yaml.org,2002:int" and len(node.value) > _MAX_DIGITS:
+            raise yaml.YAMLError(f"a number of {len(node.value):,} digits: {_MAX_DIGITS:,} at most")
+        return 1 + len(node.value) // 100
+    if node not in known:
+        known[node] = math.inf  # while it is counted: of one that contains itself
+        inner = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
+        known[node] = 1 + sum(_expanded(each, known) for each in inner)
+    return known[node]
 
 
 _Loader.add_implicit_resolver(
@@ -144,8 +172,8 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
         raise RecipeError(_explain(error.errors()[0], "network", model=FAMILIES[family].config)) from error
 
 
-def network_cost(network: "NetConfig") -> tuple[int, int]:
-    """(parameters, multiply-accumulates of one position) of a network on its board, 19x19 unless it has one size.
+def network_cost(network: "NetConfig", edge: int = 19) -> tuple[int, int]:
+    """(parameters, multiply-accumulates of one position) of a network on a board of `edge`, its own if it has one size.
 
     Nothing is computed: the network is built without memory for its weights. Needs the extra [train].
     """
@@ -153,7 +181,7 @@ def network_cost(network: "NetConfig") -> tuple[int, int]:
     from tengen.networks.registry import cost
 
     inputs = plane_set(network.plane_set)
-    return cost(network, len(inputs.planes), len(inputs.scalars))
+    return cost(network, len(inputs.planes), len(inputs.scalars), edge)
 
 
 def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
@@ -181,8 +209,17 @@ def read_recipe(path: Path, likes: Sequence[Path] = ()) -> dict[str, Any]:
         other = read_recipe(_find_like(str(data.pop("like")), path), likes)
         if isinstance(data.get("data"), dict) and "store" in data["data"] and isinstance(other.get("card"), dict):
             other["card"].pop("data", None)  # it describes other games
+        if _is_other_network(data.get("network"), other.get("network")):
+            del other["network"]
         data = changed(other, data)
     return data
+
+
+def _is_other_network(network: Any, other: Any) -> bool:
+    """Whether the fields of a network name another family or preset than those of the other recipe, which then mean
+    nothing for it."""
+    both = isinstance(network, dict) and isinstance(other, dict)
+    return both and any(name in network and network[name] != other.get(name) for name in ("family", "preset"))
 
 
 def _find_like(name_or_path: str, path: Path) -> Path:

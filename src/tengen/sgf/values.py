@@ -117,6 +117,8 @@ def rules_name(text: str) -> str:
     """The rule set of an RU value by a name that `Rules.parse` knows: Korean rules, whose text is that of the Japanese
     ones, keep their name. Empty for none and for an unknown one."""
     plain = text.strip()
+    if not plain:
+        return ""
     with suppress(RecipeError):
         if plain.startswith("{"):  # KataGo's JSON: its fields have capitals
             return Rules.parse(plain).text
