@@ -166,6 +166,8 @@ def test_what_is_no_text_is_refused(text: str) -> None:
         ('{"suicide": "yes"}', "field suicide of rules is true or false, not 'yes'"),
         ('{"komi": 7.5}', "unknown field komi of rules: one of friendlyPassOk,"),
         ('{"ko": ', "invalid JSON"),
+        (f'{{"ko": {"1" * 5000}}}', "invalid JSON"),  # in one record it ended a whole import
+        ('{"ko": "SIMPLE,scoring=TERRITORY"}', "field ko of rules is one word, not 'SIMPLE,scoring=TERRITORY'"),
     ],
 )
 def test_bad_json_is_refused(text: str, message: str) -> None:

@@ -69,9 +69,10 @@ class Rules:
         """
         if text.lstrip().startswith("{"):
             try:
-                return cls.from_katago(json.loads(text))
-            except (json.JSONDecodeError, RecursionError) as error:
+                fields = json.loads(text)
+            except (ValueError, RecursionError) as error:  # also a number of 5,000 digits, and 100,000 brackets
                 raise RecipeError(f"rules: invalid JSON: {error}") from None
+            return cls.from_katago(fields)
         try:
             # Bytes of GTP that are not UTF-8, and halves of JSON's surrogates, are no text for native code.
             parts = _native.rule_parts(text.encode(errors="backslashreplace").decode())
@@ -95,6 +96,8 @@ class Rules:
             if not isinstance(value, bool if is_flag else str):
                 raise RecipeError(f"field {key} of rules is {'true or false' if is_flag else 'a text'}, not {value!r}")
             word = str(value).lower()
+            if {",", "="} & set(word):  # it would become another part
+                raise RecipeError(f"field {key} of rules is one word, not {value!r}")
             if part == "bonus":
                 word = {text.lower(): name for name, text in KATAGO_BONUSES.items()}.get(word, word)
             parts.append(f"{part}={word}")

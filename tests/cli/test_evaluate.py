@@ -9,12 +9,15 @@ from pathlib import Path
 
 import katago_twin
 import numpy as np
+import pyarrow as pa
 import pytest
 from training.small_run import GAMES, random_record
 
+from tengen.checksums import content_digest
 from tengen.cli import evaluate
 from tengen.cli.app import main
-from tengen.data.format import games_digest
+from tengen.data.format import MANIFEST, ROWS, games_digest, rows_to_batch
+from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
@@ -168,6 +171,40 @@ def test_evaluate_says_which_positions_it_drew(
     assert part["title"] == f"uniform: {part['positions']} positions, validation split (25%)"
 
 
+def test_evaluate_takes_the_games_on_one_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a network that takes 7x7 alone: a store with other boards too is refused, with the option that helps."""
+    pytest.importorskip("torch", reason="networks need the extra [train]")
+    from tengen.networks import build, parse_config
+    from tengen.networks.export import export
+
+    store, path = str(tmp_path / "mixed"), tmp_path / "seven.onnx"
+    with StoreWriter(Path(store)) as writer:
+        for seed in range(12):
+            record = random_record(seed, size=5 + 2 * (seed % 2))
+            visits = (np.array([1 << 16 | 3], np.uint32),) * len(record.moves)
+            writer.add(replace(record, visits=visits))
+    fields = {"family": "plain", "convs": ["3x3x4"], "board_size": 7,
+              "policy": {"kind": "conv", "bias": "point"}}  # fmt: skip
+    planes = plane_set("tengen")
+    sizes = len(planes.planes), len(planes.scalars)
+    card = Card(name="seven", family="plain", config=fields, plane_set="tengen", board_sizes=[7])
+    export(build(parse_config(fields), *sizes), *sizes, path, card.metadata())
+    assert main(["evaluate", str(path), store]) == 2
+    assert "takes 7x7 boards alone, not 5x5: choose games on one of the store's boards with --size" in (
+        capsys.readouterr().err
+    )
+    assert main(["evaluate", str(path), store, "--size", "7", "--json"]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert (found["positions"], found["size"], printed.err) == (6, 7, "") and "divergence" in found
+    assert main(["evaluate", "uniform", store, "--size", "5"]) == 0
+    assert "uniform: 6 positions, all games on 5x5" in capsys.readouterr().out
+    assert main(["evaluate", "linear", store, "--size", "5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["positions"] == 6
+    assert main(["evaluate", "uniform", store, "--size", "9"]) == 2
+    assert "holds no games on 9x9: give one of 5x5, 7x7" in capsys.readouterr().err
+
+
 def test_an_interval_without_ends_is_valid_json(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def refuse(word: str) -> None:
         raise ValueError(f"{word} is no JSON")
@@ -212,6 +249,36 @@ def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[
     assert main(["evaluate", "uniform", str(store / "nowhere")]) == 2
     message = capsys.readouterr().err
     assert message.startswith("error: ") and "nowhere" in message and message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "column", "value", "message"),
+    [
+        ("stats", "winner", pa.array([9], pa.int8()), "holds a value that Tengen does not write (KeyError: 9)"),
+        ("stats", "date", pa.array([2**31 - 1], pa.int32()).cast(pa.date32()), "does not write (OverflowError: "),
+        ("stats", "bytes", None, "does not write (KeyError: 'bytes')"),
+        ("stats", "black_rank", pa.array(["zz"]), ""),
+        ("evaluate uniform", "rules", pa.array(["zz"]), "unknown rules 'zz'"),
+        ("evaluate uniform", "visits", pa.array([[[5]]], ROWS.field("visits").type), "row 0 has 1 lists for 24 moves"),
+        ("evaluate uniform", "games", None, "holds no games"),
+    ],
+)
+def test_a_store_with_values_that_cannot_be_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, column: str, value: pa.Array | None, message: str
+) -> None:
+    """Another program wrote it, with checksums that are right."""
+    batch = rows_to_batch([random_record(0)] * (column != "games"))
+    arrays = [batch.column(name) if name != column else value for name in batch.schema.names]
+    with StoreWriter(tmp_path / "store") as writer:
+        writer.add_batch(pa.RecordBatch.from_arrays(arrays, schema=ROWS))
+    if column == "bytes":
+        manifest = json.loads((tmp_path / "store" / MANIFEST).read_text())
+        del manifest["shards"][0]["bytes"], manifest["sha256"]
+        manifest["sha256"] = content_digest(manifest)
+        (tmp_path / "store" / MANIFEST).write_text(json.dumps(manifest))
+    status = main([*verb.split(), str(tmp_path / "store")])
+    error = capsys.readouterr().err
+    assert (status, error.count("\n"), message in error) == ((2, 1, True) if message else (0, 0, True))
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,9 @@ def run(tmp_path: Path) -> Path:
     shutil.copyfile(NETWORK, folder / "nets" / "cycle-00001.onnx")
     seal(folder / "nets" / "cycle-00001.onnx")
     with MatchFolder(folder / "matches" / "gate") as match:
-        about = {"schedule": {}, "players": [{"name": "a"}, {"name": "b"}], "conditions": {}, "games": 2}
-        match.begin(about)
+        conditions = {"size": 5, "rules": "chinese", "komi": 7.5}
+        players = [{"name": "a"}, {"name": "b"}]
+        match.begin({"schedule": {"kind": "round-robin"}, "players": players, "conditions": conditions, "games": 2})
         outcomes = [Outcome(i, i, 0, "a", "b", "a", "B+R", "resign", 4) for i in range(2)]
         match.add(PlayedRecord(outcome, b"(;B[aa])") for outcome in outcomes)
     (folder / "log.jsonl").write_text('{"event": "cycle", "step": 1}\n{"event": "cyc')

@@ -128,6 +128,43 @@ def test_a_zip_with_a_name_that_is_no_utf8_costs_only_itself(tmp_path: Path) -> 
     assert [reason for _, reason in problems] == ["file cannot be read"]
 
 
+def a_tar_with_header(**fields: str) -> bytes:
+    """A tar of one member with these fields in an extended header."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("a.sgf")
+        info.pax_headers, info.size = fields, len(GAME)
+        archive.addfile(info, io.BytesIO(GAME))
+    return buffer.getvalue()
+
+
+def a_tar_of_size(field: bytes, name: str) -> bytes:
+    """A tar of one member with this text as its size."""
+    header = bytearray(tarfile.TarInfo(name).tobuf(tarfile.USTAR_FORMAT))
+    header[124:136] = field
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + 8 * ord(" ") + sum(header[156:]))
+    return bytes(header) + GAME.ljust(512, b"\0")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.zip", a_zip({"a.sgf": GAME}).replace(b"a.sgf", b"\0.sgf"), "file cannot be read"),
+        ("a.tar", a_tar_with_header(**{"GNU.sparse.map": "0,x"}), "file cannot be read"),
+        ("a.tar", a_tar_with_header(size="9" * 20), "expands to too much"),
+        ("a.tar", a_tar_of_size(b"\x80" + b"\x7f" * 11, "a.sgf"), "expands to too much"),
+        ("a.tgz", gzip.compress(a_tar_of_size(b"\x80" + b"\x7f" * 11, "a.txt")), "expands to too much"),
+    ],
+)
+def test_a_hostile_archive_costs_only_itself(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
+    """The first two ended the import with a traceback, and the others never ended."""
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "b.sgf").write_bytes(OTHER)
+    trees, problems = read(tmp_path)
+    assert [tree for _, tree in trees] == [OTHER]
+    assert [found for _, found in problems] == [reason]
+
+
 def test_what_is_no_archive_is_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 and nothing else")
     (tmp_path / "y.xz").write_bytes(GAME)

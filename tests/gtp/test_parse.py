@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengen.errors import GtpError
-from tengen.gtp.parse import Arguments, parse_line
+from tengen.gtp.parse import Arguments, json_object, parse_line
 
 words = st.text(st.sampled_from('abcXYZ09_-,.{}"'), min_size=1, max_size=8)
 spaces = st.text(" \t", min_size=1, max_size=3)
@@ -84,3 +84,9 @@ def test_the_number_of_arguments_is_checked() -> None:
         Arguments(("b",)).expect(2)
     with pytest.raises(GtpError, match="unexpected argument c"):
         Arguments(("a", "b", "c")).expect(0, 2)
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"a":' * 100_000, f'{{"a": {"1" * 5000}}}', "3"])
+def test_what_is_no_json_object_is_refused(text: str) -> None:
+    with pytest.raises(GtpError, match="JSON"):
+        json_object(text)

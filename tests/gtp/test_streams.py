@@ -100,3 +100,17 @@ def test_a_descriptor_is_read_by_lines_whatever_its_pieces() -> None:
     thread.join(timeout=5)
     os.close(reading)
     assert [lines.get() for _ in range(5)] == ["name\r", "version", "\udcff", "last", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("= é", "= é".encode()),
+        ("? \udcff", b"? \xff"),
+        ("? \ud83d", b"? \\ud83d"),
+        ("? \ud83d\udcff", rb"? \ud83d\udcff"),
+    ],
+)
+def test_any_answer_can_be_written(text: str, answer: bytes) -> None:
+    """Half of a surrogate pair in JSON ended the session."""
+    assert streams._encode(text) == answer

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -244,6 +245,29 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
         load_recipe(str(path))
 
 
+BOMB = ", ".join(f"&{name} [{', '.join(['*' + inner] * 9)}]" for inner, name in pairwise("abcdefghij"))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        *((text, "more than 100,000 values") for text in (f"name: [&a [x], {BOMB}]", f"players: [&a [x], {BOMB}]")),
+        (f"like: [&a {{k: v}}, {BOMB}]", "more than 100,000 values"),
+        (f"name: [&a {'x' * 100_000}{', *a' * 200}]", "more than 100,000 values"),
+        ("name: &a [*a]", "more than 100,000 values"),
+        (f"training: {{steps: 0x{'f' * 5000}}}", "a number of 5,002 digits"),
+    ],
+)
+def test_a_file_that_expands_to_too_much_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    """Texts of its values were made before they were cut: a file of 300 bytes hung the command."""
+    path = tmp_path / "bomb.yaml"
+    path.write_text(text)
+    with pytest.raises(RecipeError, match=rf"bomb\.yaml is no YAML: .*{reason}"):
+        read_recipe(path)
+    path.write_text("name: mine\ntraining: &a {steps: 10}\nother: [*a, *a]\n")
+    assert read_recipe(path)["other"] == [{"steps": 10}] * 2, "anchors may be used"
+
+
 def test_a_recipe_that_is_like_itself_is_refused(tmp_path: Path) -> None:
     loop, first, second = (tmp_path / f"{name}.yaml" for name in ("loop", "first", "second"))
     for path, other in ((loop, loop), (first, second), (second, first)):
@@ -263,6 +287,31 @@ def test_a_recipe_is_like_another_beside_it_or_a_shipped_one(path: Path, tmp_pat
     assert longer.training.steps == 7 and longer.network == load_recipe("tiny").network
 
 
+@pytest.mark.parametrize(
+    ("like", "network", "kept"),
+    [
+        ("residual", {"size": "b2c32"}, True),
+        ("residual", {"family": "residual", "pooling": False}, True),
+        ("residual", {"family": "plain", "convs": ["3x3x8"]}, False),
+        ("residual", {"preset": "bakago-v3"}, False),
+        ("preset", {"family": "residual", "size": "b1c8"}, False),
+        ("preset", {"preset": "bakago-v3"}, False),
+        ("preset", {"preset": "betago", "dropout": 0.5}, True),
+    ],
+)
+def test_a_network_of_another_family_takes_the_place_of_that_of_the_recipe_it_is_like(
+    tmp_path: Path, like: str, network: dict[str, Any], kept: bool
+) -> None:
+    """Keys of the other family were left in it, and refused."""
+    others: dict[str, dict[str, Any]] = {
+        "residual": {"family": "residual", "size": "b1c16"},
+        "preset": {"preset": "betago", "dropout": 0.1},
+    }
+    for name, fields in (("other", {"network": others[like]}), ("mine", {"like": "other.yaml", "network": network})):
+        (tmp_path / f"{name}.yaml").write_text(json.dumps(fields))
+    assert read_recipe(tmp_path / "mine.yaml")["network"] == {**(others[like] if kept else {}), **network}
+
+
 def test_an_unknown_recipe_is_told_the_nearest() -> None:
     with pytest.raises(RecipeError, match=r"unknown recipe 'tygem-b8c46'; did you mean tygem-b8c64\?"):
         load_recipe("tygem-b8c46")
@@ -276,6 +325,8 @@ def test_network_fields_are_checked() -> None:
     pytest.importorskip("torch", reason="networks need the extra [train]")
     with pytest.raises(RecipeError, match=r"unknown key 'network.sise'; did you mean size\?"):
         network_fields({"family": "residual", "sise": "b2c16"})
+    with pytest.raises(RecipeError, match=r"network.init_bias: .*finite"):
+        network_fields({"family": "plain", "convs": ["3x3x8"], "init_bias": float("inf")})
     with pytest.raises(RecipeError, match=r"network.size: .*'b2' is no size"):
         network_fields({"family": "residual", "size": "b2"})
     with pytest.raises(RecipeError, match=r"unknown network.family 'residul'; did you mean residual\?"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import lzma
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,12 @@ from web_records import BRANCHED
 from tengen.errors import SgfError
 from tengen.game import WHITE
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import GameNode, read_game, read_tree
+from tengen.sgf import GameNode, GameTree, read_game, read_tree
 from tengen.web import records as records_module
+from tengen.web.files import GameFiles
 from tengen.web.open_dialog import describe
 from tengen.web.panels import status
-from tengen.web.players import facing, own_player
+from tengen.web.players import PEOPLE, facing, own_player
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
@@ -122,6 +125,27 @@ def test_a_record_of_too_many_moves_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(records_module, "MAX_NODES", 38)
     with pytest.raises(SgfError, match="is the limit"):
         open_record(data)
+    open_record(rb"(;SZ[19]C[" + b";" * 50 + rb"\];];B[aa])"), "those of a comment are no nodes"
+    monkeypatch.setattr(records_module, "read_tree", None)
+    with pytest.raises(SgfError, match="is the limit"):
+        open_record(data)  # before it is read
+
+
+def test_a_record_is_read_once_and_on_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one person opened a large record the page stood still for everybody."""
+    threads: list[threading.Thread] = []
+    adopted: list[GameSession] = []
+
+    def read(data: bytes) -> GameTree:
+        threads.append(threading.current_thread())
+        return read_tree(data)
+
+    monkeypatch.setattr(records_module, "read_tree", read)
+    before = GameSession(GameSettings(9, "chinese", 7.0, 0, PEOPLE))
+    files = GameFiles(lambda: before, adopted.append, lambda message: None, None, lambda: "tab")
+    asyncio.run(files.open(BRANCHED))
+    assert len(threads) == 1 and threads[0] is not threading.main_thread()
+    assert [session.names for session in adopted] == [("Anna", "Bo")]
 
 
 def test_deep_nesting_is_read() -> None:

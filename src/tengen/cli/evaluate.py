@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.cli.nets import find_file
+from tengen.cli.options import BatchOption, DeviceOption, JsonOption
 from tengen.cli.tables import print_table
 from tengen.data.format import games_digest
 from tengen.data.label_sampler import evaluation_labels
@@ -23,7 +24,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
 from tengen.disk import json_text
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
@@ -57,38 +58,40 @@ def command(
     ],
     store: Annotated[Path, typer.Argument(help="a game store")],
     positions: Annotated[int | None, typer.Option(min=1, help="only the first so many; all games unless given")] = None,
+    size: Annotated[int | None, typer.Option(help="only games on boards of this size; all unless given")] = None,
     split: Annotated[
         Literal["auto", "train", "validation", "all"],
         typer.Option(help="games: those held out of training, or all; auto: held out where it learned from this store"),
     ] = "auto",
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
-    device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
+    batch: BatchOption = 64,
+    device: DeviceOption = "auto",
     precision: Annotated[Precision, typer.Option(help="what the CPU computes in; auto: the fastest")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Evaluate a network on the games of a store: one random position a game, never a pass.
 
-    Two networks are evaluated on the same positions if --split, --seed, --all-positions and the share of held-out games
-    are the same. --json shows all four.
+    Two networks are evaluated on the same positions if --size, --split, --seed, --all-positions and the share of
+    held-out games are the same. --json shows all five.
 
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
     if network != "uniform":
         find_file(network, "uniform")
     games = Store.open(store)
+    sizes = _board_sizes(games, size)
     if is_playout(network):
         for option, value in (("--device", device), ("--precision", precision)):
             if value != "auto":
                 raise NetworkError(f"{option} {value} is for networks; {network} is a playout policy")
         card = read_playout_card(find_playout(network))
-        chosen = _Games.choose(games, card, split)
+        chosen = _Games.choose(games, card, split, size)
         name, results = _evaluate_playout(network, chosen, batch, seed, every, positions)
         labels: dict[str, Estimate] = {}
     else:
         name, chosen, results, labels = _evaluate_network(
-            network, games, split, device, precision, batch, seed, every, positions
+            network, games, sizes, size, split, device, precision, batch, seed, every, positions
         )
     if as_json:
         drawn = {**chosen.entries(), "seed": seed, "all_positions": every}
@@ -100,6 +103,8 @@ def command(
 def _evaluate_network(
     network: str,
     store: Store,
+    sizes: list[int],
+    size: int | None,
     split: str,
     device: Device,
     precision: Precision,
@@ -110,26 +115,44 @@ def _evaluate_network(
 ) -> tuple[str, _Games, PredictionResults, dict[str, Estimate]]:
     """The network's name, the games, what it predicts of them, and its agreement with labels, if the store has any."""
     evaluator = load_evaluator(network, device, batch=batch, precision=precision)
-    sizes = [int(size) for size in np.unique(store.column("size"))]
-    chosen = evaluator.on(sizes[-1])  # of the largest board, as `measure` does
+    try:
+        on = {edge: evaluator.on(edge) for edge in sizes}
+    except NetworkError as error:
+        if len(sizes) == 1:
+            raise
+        raise NetworkError(f"{error}: choose games on one of the store's boards with --size") from error
+    chosen = on[sizes[-1]]  # of the largest board, as `measure` does
     card = read_card(chosen.path) if isinstance(chosen, NetworkFileEvaluator) else None
-    if others := {f"{size}x{size}" for size in sizes if evaluator.on(size).name != chosen.name}:
+    if others := {f"{edge}x{edge}" for edge in sizes if on[edge].name != chosen.name}:
         boards = ", ".join(sorted(others))
         note = f"{network} plays {boards} with other networks: {chosen.name} is evaluated on all boards"
         print(note, file=sys.stderr)
     if card is not None:
-        _warn_of_boards(card, store)
-    games = _Games.choose(store, card, split)
+        _warn_of_boards(card, store, sizes)
+    games = _Games.choose(store, card, split, size)
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
     planes = chosen.plane_set
     sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
     with Console(stderr=True).status(f"evaluating {escape(chosen.name)} on {sampler.games:,} games"):
         results = measure(evaluator, sampler, positions)
-        options = {"batch_size": batch, "seed": seed, "extra": OF_GAMES}
+        options: dict[str, Any] = {"size": size, "batch_size": batch, "seed": seed, "extra": OF_GAMES}
         labelled = evaluation_labels(store, games.split, games.fraction, planes, **options)
         labels = {} if labelled is None else agreement(evaluator, labelled, len(results))
     return chosen.name, games, results, labels
+
+
+def _board_sizes(store: Store, size: int | None) -> list[int]:
+    """The board sizes of the games to evaluate, in order; of `size` alone if it is given."""
+    sizes = [int(edge) for edge in np.unique(store.column("size"))] if len(store) else []
+    if not sizes:
+        raise StoreError(f"{store.path} holds no games")
+    if size is None:
+        return sizes
+    if size not in sizes:
+        there = ", ".join(f"{edge}x{edge}" for edge in sizes)
+        raise StoreError(f"{store.path} holds no games on {size}x{size}: give one of {there}")
+    return [size]
 
 
 @dataclass(frozen=True)
@@ -162,9 +185,10 @@ class _Games:
     store: Store
     split: Split
     fraction: float
+    size: int | None = None
 
     @classmethod
-    def choose(cls, store: Store, card: Card | None, split: str) -> _Games:
+    def choose(cls, store: Store, card: Card | None, split: str, size: int | None = None) -> _Games:
         """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
         entries = learned_games(card.provenance) if card else []
         learned = [
@@ -181,30 +205,33 @@ class _Games:
             each.notify(who, store, split)
         if split == "auto":
             split = "validation" if held_out else "all"
-        return cls(store, cast("Split", split), fraction)
+        return cls(store, cast("Split", split), fraction, size)
 
     def entries(self) -> dict[str, object]:
         """The store and which of its games, as JSON. `validation_fraction` is None where it chooses no games."""
         return {
             "store": {"path": str(self.store.path), "sha256": games_digest(self.store.manifest)},
+            "size": self.size,
             "split": self.split,
             "validation_fraction": None if self.split == "all" else self.fraction,
         }
 
     def __str__(self) -> str:
-        """The split and its share of the games: `validation split (2%)`."""
+        """The split and its share of the games: `validation split (2%)`; the board size, if one was chosen."""
+        on = "" if self.size is None else f" on {self.size}x{self.size}"
         if self.split == "all":
-            return "all games"
+            return f"all games{on}"
         share = self.fraction if self.split == "validation" else 1 - self.fraction
-        return f"{self.split} split ({100 * share:.4g}%)"
+        return f"{self.split} split ({100 * share:.4g}%){on}"
 
     def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
-        return Sampler(self.store, self.split, planes, symmetries=False, validation_fraction=self.fraction, **options)
+        options |= {"validation_fraction": self.fraction, "size": self.size}
+        return Sampler(self.store, self.split, planes, symmetries=False, **options)
 
 
-def _warn_of_boards(card: Card, store: Store) -> None:
+def _warn_of_boards(card: Card, store: Store, evaluated: list[int]) -> None:
     sizes = store.column("size")
-    strange = ~np.isin(sizes, card.board_sizes)
+    strange = np.isin(sizes, evaluated) & ~np.isin(sizes, card.board_sizes)
     if strange.any():
         boards = ", ".join(f"{size}x{size}" for size in np.unique(sizes[strange]))
         learned = ", ".join(f"{size}x{size}" for size in card.board_sizes)

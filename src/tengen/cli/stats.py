@@ -14,10 +14,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from tengen.cli.options import JsonOption
+from tengen.data.format import AGAIN
 from tengen.data.stats import LENGTH_STEP, StoreStats, collect
 from tengen.data.store import Store
 from tengen.disk import json_text
-from tengen.sgf.values import rank_strength
+from tengen.errors import StoreError, TengenError
+from tengen.sgf.values import rank, rank_strength
 
 _BAR = 18
 _MAX_ROWS = 12
@@ -25,10 +28,17 @@ _MAX_ROWS = 12
 
 def command(
     store: Annotated[Path, typer.Argument(help="a store that 'tengen import' made")],
-    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print statistics of a game store: games, board sizes, ranks, results, lengths and dates."""
-    stats = collect(Store.open(store))
+    games = Store.open(store)
+    try:
+        stats = collect(games)
+    except TengenError:
+        raise
+    except (KeyError, OverflowError, TypeError, ValueError) as error:  # its checksums say that it was written so
+        reason = f"{type(error).__name__}: {error}"
+        raise StoreError(f"{store} holds a value that Tengen does not write ({reason}); {AGAIN}") from error
     if as_json:
         print(json_text(stats.as_dict(), indent=1))  # in ASCII: standard output may have any encoding
     else:
@@ -55,7 +65,8 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
     lengths = {f"{start}-{start + LENGTH_STEP - 1}": n for start, n in sorted(stats.lengths.items())}
     sizes = {f"{size}x{size}": n for size, n in sorted(stats.sizes.items())}
     komi = {"unknown" if value is None else f"{value:g}": n for value, n in stats.komi.most_common()}
-    ranks = {rank or "unknown": stats.ranks[rank] for rank in sorted(stats.ranks, key=rank_strength, reverse=True)}
+    strongest_first = sorted(stats.ranks, key=lambda text: rank_strength(rank(text)), reverse=True)
+    ranks = {text or "unknown": stats.ranks[text] for text in strongest_first}
     bars = ("█", "▏") if console.encoding.startswith("utf") else ("#", "")
     tables = (
         _table("board", sizes, bars),

@@ -34,7 +34,7 @@ class Encoder:
 
     `edge` is the height and width of the tensors. The result does not depend on the number of `threads`. With a seed
     `any_rules` half of the games are under a random one of RULE_SETS, and half under another komi; the result of such a
-    game is unknown.
+    game is unknown. With `recorded` the policy targets are the visits or labels of the store, where it has them.
     """
 
     def __init__(
@@ -46,16 +46,22 @@ class Encoder:
         first_game: int = 0,
         extra: Mapping[str, Target] = NO_TARGETS,
         any_rules: int | None = None,
+        recorded: bool = True,
     ) -> None:
         self._store = store
         self._extra = extra
         self._plane_set = plane_set
         self._edge = edge
         self._threads = threads
-        self._made_of = store, plane_set, edge, threads, first_game, dict(extra), any_rules
+        self._made_of = store, plane_set, edge, threads, first_game, dict(extra), any_rules, recorded
         first = max(0, int(np.searchsorted(store.starts, first_game, side="right")) - 1)
         self._starts = store.starts[first:]
-        self._shards = [_columns(shard, any_rules) for shard in store.shards[first:]]
+        try:
+            self._shards = [_columns(shard, any_rules, recorded) for shard in store.shards[first:]]
+        except StoreError:
+            raise
+        except ValueError as error:  # unknown rules, or visits of other moves
+            raise StoreError(f"{store.path}: {error}; the store is damaged: import the games again") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Of the columns, which are memory-mapped files, the path is pickled, as of the store."""
@@ -83,8 +89,11 @@ class Encoder:
         return replace(batch, extra=extra) if extra else batch
 
 
-def _columns(shard: Shard, any_rules: int | None) -> _native.GameColumns:
+def _columns(shard: Shard, any_rules: int | None, recorded: bool) -> _native.GameColumns:
     """The columns of a shard for the native encoder, which reads them without a copy."""
+    visits, visit_offsets, visit_rows = shard.visits, shard.visit_offsets, shard.visit_rows
+    if not recorded:  # no list of visits in any game
+        visits, visit_offsets, visit_rows = visits[:0], np.zeros(1, np.int32), np.zeros(len(shard) + 1, np.int32)
     codes, rule_sets = shard.texts("rules")
     komi, score, winner = shard.komi, shard.score, shard.winner
     ownership, ownership_offsets = shard.ownership, shard.ownership_offsets
@@ -122,9 +131,9 @@ def _columns(shard: Shard, any_rules: int | None) -> _native.GameColumns:
         winner=winner,
         black_rank=black_rank,
         white_rank=white_rank,
-        visits=shard.visits,
-        visit_offsets=shard.visit_offsets,
-        visit_rows=shard.visit_rows,
+        visits=visits,
+        visit_offsets=visit_offsets,
+        visit_rows=visit_rows,
         rule_sets=rule_sets,
     )
 

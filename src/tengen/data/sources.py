@@ -38,7 +38,9 @@ _READ_ERRORS = (
     tarfile.TarError,
     NotImplementedError,  # an unknown compression in a zip
     RuntimeError,  # an encrypted member of a zip
-    UnicodeError,  # a name in a zip that says it is UTF-8 and is not
+    IndexError,  # a name in a zip that begins with NUL
+    MemoryError,  # a dictionary of 4 GB in an xz
+    ValueError,  # a name in a zip that says it is UTF-8 and is not; a map of a sparse member that is no number
 )
 
 _COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
@@ -91,10 +93,17 @@ class ExpandedSize:
     def expand(self, count: int) -> None:
         """Count bytes. Raises TooMuch."""
         self._bytes += count
-        if self._bytes > self.limits.expanded_bytes:
+        self._check(self._bytes)
+
+    def expect(self, count: int) -> None:
+        """Raise TooMuch for a member that says it has so many bytes, which are not read yet."""
+        self._check(count)
+
+    def _check(self, count: int) -> None:
+        if count > self.limits.expanded_bytes:
             raise TooMuch(f"more than {self.limits.expanded_bytes:,} bytes, the limit expanded_bytes")
-        if self._size and self._bytes > max(_RATIO_FROM, self.limits.ratio * self._size):
-            raise TooMuch(f"{self._bytes:,} bytes from a file of {self._size:,}, more than {self.limits.ratio:g} times")
+        if self._size and count > max(_RATIO_FROM, self.limits.ratio * self._size):
+            raise TooMuch(f"{count:,} bytes from a file of {self._size:,}, more than {self.limits.ratio:g} times")
 
     def open_members(self, count: int) -> None:
         """Count members of an archive. Raises TooMuch."""
@@ -238,6 +247,8 @@ class Sources:
             for member in archive:
                 self._expanded.open_members(1)
                 archive.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+                # To the end of a member that is not there `tarfile` reads on for ever, whether it is wanted or not.
+                self._expanded.expect(archive.offset - member.offset_data)
                 inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
                 if inner is not None:
                     # A sparse member is larger than what the archive has of it.

@@ -104,7 +104,7 @@ def parse_vertex(word: str, size: int) -> int:
 def json_object(text: str) -> dict[str, object]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GtpError(f"invalid JSON: {error}") from error
     if not isinstance(value, dict):
         raise GtpError(f"a JSON object expected, not {text}")

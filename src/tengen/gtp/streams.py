@@ -124,8 +124,16 @@ def open_channel() -> tuple[InputQueue, Callable[[str], None]]:
     read_lines(0, lines)
 
     def write(text: str) -> None:
-        rest = text.encode("utf-8", errors="surrogateescape")
+        rest = _encode(text)
         while rest:
             rest = rest[os.write(answers, rest) :]
 
     return lines, write
+
+
+def _encode(text: str) -> bytes:
+    """An answer as bytes: those of the input that are no UTF-8 as they were, halves of JSON's surrogates escaped."""
+    try:
+        return text.encode("utf-8", errors="surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", errors="backslashreplace")

@@ -14,11 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import BaseFileLock
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from tengen.checksums import with_digest
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.disk import PARTIAL, json_text, on_disk, try_lock, write_whole
-from tengen.errors import TengenError
+from tengen.errors import TengenError, refused_value
 from tengen.match.game import Outcome
+from tengen.match.schedule import Schedule
+from tengen.match.sprt import Sprt
+from tengen.rules import Rules
 from tengen.runs.folder import difference
 
 VERSION = 2
@@ -37,6 +42,50 @@ class PlayedRecord(NamedTuple):
 
 class OtherMatchError(TengenError):
     """The folder holds another match."""
+
+
+class _Player(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    name: str
+
+
+class _GameRules(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    size: int
+    rules: str
+    komi: float = Field(ge=-400, le=400)
+
+    @field_validator("size")
+    @classmethod
+    def _possible(cls, size: int) -> int:
+        if not MIN_SIZE <= size <= MAX_SIZE:
+            raise ValueError(f"choose {SIZES}")
+        return size
+
+    @field_validator("rules")
+    @classmethod
+    def _known(cls, rules: str) -> str:
+        Rules.parse(rules)
+        return rules
+
+
+class _Types(BaseModel):
+    """The types of what `match.json` says. Players and conditions have further fields, of other versions too."""
+
+    model_config = ConfigDict(strict=True)
+
+    schedule: Schedule
+    players: list[_Player]
+    conditions: _GameRules
+    games: int
+    within: float | None = None
+    sprt: Sprt | None = None
+    files: dict[str, str] = {}
+
+
+_OUTCOME = TypeAdapter(Outcome)
 
 
 @dataclass(frozen=True)
@@ -62,14 +111,16 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
         fields = _object(path.read_bytes())
         version = fields.pop("version")
         if version != VERSION:
-            raise TengenError(f"{path} has version {version}; this Tengen knows {VERSION}")
+            raise TengenError(f"{path} has version {version!r}; this Tengen knows {VERSION}")
+        saved = dict(fields)
         schedule, players, conditions, games = (
             fields.pop(key) for key in ("schedule", "players", "conditions", "games")
         )
+        _Types.model_validate(saved)
         about = About(schedule, tuple(players), conditions, games, fields)
     except FileNotFoundError:
         raise TengenError(f"{folder} holds no match: {path.name} is missing") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TengenError(f"{path} is not the file of a match: {_what_is_wrong(error)}") from error
     outcomes = _read_lines(folder / "games.jsonl")
     return about, [outcomes[i] for i in sorted(outcomes)]
@@ -180,8 +231,9 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
             row = _object(line)
             row.pop("sha256", None)
             row |= {"reason": _RENAMED.get(row["reason"], row["reason"]), "last_words": tuple(row["last_words"])}
-            outcomes[row["index"]] = Outcome(**row)
-        except (ValueError, KeyError, TypeError) as error:
+            outcome = _OUTCOME.validate_python(vars(Outcome(**row)))
+            outcomes[outcome.index] = outcome
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise TengenError(
                 f"{path}, line {number} is not a game of a match ({_what_is_wrong(error)}): remove it, and the game is "
                 "played again"
@@ -190,7 +242,8 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
 
 
 def _object(text: bytes) -> dict[str, Any]:
-    """The fields of a JSON object. Raises ValueError for text that is no JSON, TypeError for other values."""
+    """The fields of a JSON object. Raises ValueError for text that is no JSON, or RecursionError, and TypeError for
+    other values."""
     fields = json.loads(text)
     if not isinstance(fields, dict):
         raise TypeError(fields)
@@ -201,7 +254,10 @@ def _what_is_wrong(error: Exception) -> str:
     match error:
         case OSError():
             return (error.strerror or str(error)).lower()
-        case ValueError():
+        case ValidationError():
+            found = error.errors()[0]
+            return refused_value(found, ".".join(map(str, found["loc"])))
+        case ValueError() | RecursionError():
             return f"no JSON, {error}"
         case KeyError():
             return f"it has no field {error.args[0]!r}"

@@ -107,6 +107,6 @@ def _match(folder: Path) -> Iterator[Finding]:
 def _object(text: bytes) -> dict[str, object] | None:
     try:
         value = json.loads(text)
-    except ValueError:  # no JSON, or no UTF-8
+    except (ValueError, RecursionError):  # no JSON, or no UTF-8; brackets without end
         return None
     return value if isinstance(value, dict) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from io import BytesIO
@@ -9,12 +10,12 @@ from io import BytesIO
 from nicegui import ui
 
 from tengen.errors import SgfError, TengenError
-from tengen.sgf import read_tree, split_trees
+from tengen.sgf import split_trees
 from tengen.web.dialog import ask
 from tengen.web.language import _
 from tengen.web.library import GameLibrary, KeptGame, without_state
 from tengen.web.open_dialog import choose_game
-from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
+from tengen.web.records import annotated, is_analyzed, open_tree, read_record_tree, record_file_name
 from tengen.web.session import GameSession
 
 logger = logging.getLogger(__name__)
@@ -65,13 +66,15 @@ class GameFiles:
 
         `before` is the game of the same collection that is left: the file of it goes on with the new one.
         """
-        games = [without_state(text) for text in split_trees(BytesIO(data))]
+        games = await asyncio.to_thread(_games_in, data)
         index = await choose_game(games) if len(games) > 1 else 0
         if index is None:
             return
         text = games[index] if games else data
-        try:
-            session, problems = open_record(text, await _ask_handicap(text))
+        try:  # on a thread: other pages go on while a large record is read
+            tree = await asyncio.to_thread(read_record_tree, text)
+            fixed = await _ask_handicap(tree.handicap_guess)
+            session, problems = await asyncio.to_thread(open_tree, tree, fixed)
         except SgfError as error:
             self._notify(_("the file cannot be opened: {reason}", reason=error))
             return
@@ -127,9 +130,12 @@ class GameFiles:
         ui.download.content(b"\n".join((*before, text, *after)), record_file_name(session), "application/x-go-sgf")
 
 
-async def _ask_handicap(text: bytes) -> bool:
-    """Whether to put handicap stones that a record does not show on the usual points."""
-    stones = read_tree(text).handicap_guess
+def _games_in(data: bytes) -> list[bytes]:
+    return [without_state(text) for text in split_trees(BytesIO(data))]
+
+
+async def _ask_handicap(stones: int) -> bool:
+    """Whether to put the handicap stones that a record names, but does not show, on the usual points."""
     if not stones:
         return True
     note = _("The record names a handicap of {n} stones, but not where they are. White plays first.", n=stones)

@@ -13,6 +13,7 @@ from tengen.handicap import max_fixed_handicap
 from tengen.review.annotate import annotate
 from tengen.review.game import GameReview
 from tengen.sgf import GameNode, GameTree, read_tree, write_tree
+from tengen.sgf.grammar import first_tree
 from tengen.web.analyses import SearchAnalysis
 from tengen.web.language import _
 from tengen.web.players import PEOPLE
@@ -21,21 +22,40 @@ from tengen.web.settings import GameSettings
 
 MAX_NODES = 20_000
 _MAX_NAME = 180  # bytes
+_VALUE = re.compile(rb"\[(?:[^\]\\]++|\\.)*+\]", re.DOTALL)
+"""The value of a property."""
 
 
 def open_record(data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
     """A session that shows the first game of an SGF text, and messages about what it cannot show.
 
+    Raises SgfError where the text is not a game of Go, or where the game is too large.
+    """
+    return open_tree(read_record_tree(data), fixed_handicap)
+
+
+def read_record_tree(data: bytes) -> GameTree:
+    """The first game of an SGF text. Raises SgfError where it is not a game of Go, or too large for the page."""
+    _check_nodes(_VALUE.sub(b"", first_tree(data)).count(b";"))  # before the time that reading takes
+    tree = read_tree(data)
+    _check_nodes(len(tree))
+    return tree
+
+
+def _check_nodes(nodes: int) -> None:
+    if nodes > MAX_NODES:
+        limits = {"nodes": nodes, "limit": MAX_NODES}
+        raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
+
+
+def open_tree(tree: GameTree, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
+    """A session that shows a game which was read, and messages about what it cannot show.
+
     Every move is checked by the rules: a variation ends before its first illegal move. Handicap stones whose points
     the record does not give are put on the usual points or, without `fixed_handicap`, left out. Stones that a
-    record sets up after an empty root are shown at once. Raises SgfError where the text is not a game of Go, or
-    where the game is too large.
+    record sets up after an empty root are shown at once. Raises SgfError where a game cannot begin like this.
     """
-    tree = read_tree(data)
     notes = _set_handicap(tree, fixed_handicap)
-    if len(tree) > MAX_NODES:
-        limits = {"nodes": len(tree), "limit": MAX_NODES}
-        raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
     try:
         settings = GameSettings(tree.size, tree.rules, tree.komi, _usual_handicap(tree), PEOPLE)
     except TengenError as error:
