@@ -43,12 +43,12 @@ class GreedyPlayer(Player):
         return [Choice(self.move(turn.game, self.draws[turn.id])) for turn in turns]
 
     def move(self, game: Game, draw: np.random.Generator) -> int:
-        """A point, or `size * size` for a pass."""
+        """A point, or `game.pass_point` for a pass."""
         own = np.pad(game.board == game.to_play, 1, constant_values=True)
         eyes = own[:-2, 1:-1] & own[2:, 1:-1] & own[1:-1, :-2] & own[1:-1, 2:]
         moves = [point for point in game.legal_points() if not eyes.flat[point]]
         if not moves:
-            return game.size**2
+            return game.pass_point
         planes, _, _ = encode_game("tengen", game)
         names = plane_set("tengen").planes
         captures = planes[names.index("captures_1")] + 2 * planes[names.index("captures_2")]
@@ -66,8 +66,7 @@ def open_greedy(spec: PlayerSpec, games: int) -> Player:
 
 def main(folder: str) -> dict[str, Any]:
     """Play a match and return its figures."""
-    if "greedy" not in PLAYERS:
-        PLAYERS.register("greedy", open_greedy)
+    PLAYERS.register("greedy", open_greedy)
     settings = MatchSettings.of("greedy", "random", games=8, conditions={"size": 7, "komi": 9, "openings": "random"})
     figures = play_match(settings, Path(folder), InBatch())
     pairing = figures["pairings"][0]

@@ -28,7 +28,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made() -> Registry[int]:
-    return Registry("number", "tengen.test", {"one": 1}, RecipeError)
+    return Registry("number", "tengen.test", {"one": 1}, RecipeError, part_type=int, reserved=("zero",), forbidden=":/")
 
 
 def test_finds_builtin_registered_and_installed_parts(path: Path) -> None:
@@ -48,19 +48,53 @@ def test_says_which_name_is_near_and_what_cannot_be_loaded(path: Path) -> None:
         numbers["seven"]
 
 
-def test_a_name_is_given_once() -> None:
+def test_names_of_tengen_and_of_packages_are_taken(path: Path) -> None:
+    install(path, "tengen_test_plugin:PART")
     numbers = made()
-    with pytest.raises(ValueError, match="exists already"):
-        numbers.register("one", 3)
-    assert numbers["one"] == 1
+    for name in ("one", "zero", "seven"):
+        with pytest.raises(ValueError, match=f"number '{name}' exists already"):
+            numbers.register(name, 3)
+    assert numbers["one"] == 1 and numbers["seven"] == 7
+    assert numbers.register("seven", 7) == 7  # the part itself
+    with pytest.raises(ValueError, match="number 'a/b': a name cannot contain '/'"):
+        numbers.register("a/b", 3)
+    assert list(numbers) == ["one", "seven"]
 
 
-def test_a_package_takes_no_name_of_another_part(path: Path) -> None:
+def test_a_cell_that_registers_a_part_may_be_run_twice(path: Path) -> None:
+    install(path, "tengen_test_plugin:PART")
+    numbers = made()
+    assert not numbers.is_registered("two")
+    for part in (2, 22):
+        assert numbers.register("two", part) == numbers["two"] == part
+    assert numbers["seven"] == 7
+    assert [name for name in numbers if numbers.is_registered(name)] == ["two"]
+
+
+def test_a_part_of_another_kind_is_named(path: Path) -> None:
+    install(path, "tengen_test_plugin:Path")
+    (path / "tengen_test_plugin.py").write_text("from pathlib import Path\n")
+    numbers = made()
+    with pytest.raises(RecipeError, match="number 'seven' of tengen_test_plugin:Path is the class Path, no int"):
+        numbers["seven"]
+    with pytest.raises(RecipeError, match="number 'two' is a str, no int"):
+        numbers.register("two", "2")  # type: ignore[arg-type]
+    assert "two" not in numbers
+
+
+@pytest.mark.parametrize("name", ["one", "zero"])
+def test_a_package_takes_no_name_of_another_part(path: Path, name: str) -> None:
     """It would be installed and never used."""
-    install(path, "tengen_test_plugin:PART", name="one")
-    for use in (lambda: made()["one"], lambda: "one" in made(), lambda: list(made())):
-        with pytest.raises(RecipeError, match="number 'one' is a part of Tengen and of tengen_test_plugin:PART"):
+    install(path, "tengen_test_plugin:PART", name=name)
+    for use in (lambda: made()[name], lambda: name in made(), lambda: list(made())):
+        with pytest.raises(RecipeError, match=f"number '{name}' is a part of Tengen and of tengen_test_plugin:PART"):
             use()
+
+
+def test_a_package_takes_no_name_that_could_not_be_written(path: Path) -> None:
+    install(path, "tengen_test_plugin:PART", name="a:b")
+    with pytest.raises(RecipeError, match=r"number 'a:b' of tengen_test_plugin:PART.*cannot contain ':'"):
+        list(made())
 
 
 def test_two_packages_take_no_name_together(path: Path) -> None:

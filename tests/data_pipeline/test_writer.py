@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import json
 import os
@@ -12,19 +13,22 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from data_pipeline.self_play_games import self_played
 
-from tengen.data import LabelSampler, Sampler, Store, StoreAppender, StoreWriter
+from tengen.data import LabelSampler, Sampler, Store, StoreAppender, StoreWriter, game_hash
 from tengen.data.format import MANIFEST, SHARD, read_manifest
 from tengen.data.record import check_record
 from tengen.errors import StoreError
+from tengen.rules import Rules
 
 GAMES = 5
 """Games of an append."""
+SPLITS: tuple[Literal["train"], Literal["validation"]] = ("train", "validation")
 
 
 def some_games(first: int, count: int = GAMES) -> list:
@@ -287,6 +291,20 @@ def test_a_writer_takes_games_in_its_block_alone(tmp_path: Path) -> None:
         ({"ending": "resigned"}, "ending must be one of"),
         ({"root_values": np.zeros(1, np.float32)}, "root_values has 1 entries"),
         ({"ownership": np.zeros(3, np.uint8)}, "ownership has 3 entries"),
+        ({"rules": Rules.parse("chinese")}, "rules must be a text such as 'chinese'"),
+        ({"handicap": 300}, "handicap must be a whole number 0 to 255, not 300"),
+        ({"handicap": None}, "handicap must be a whole number"),
+        ({"komi": 5.25}, "komi must be None, a whole or half number, not 5.25"),
+        ({"komi": float("nan")}, "komi must be None, a whole or half number, not nan"),
+        ({"komi": "6.5"}, "komi must be None, a whole or half number, not '6.5'"),
+        ({"score": "B+3"}, r"score must be None or a number, not 'B\+3'"),
+        ({"weight": -1.0}, "weight must be None or a number from 0 on, not -1.0"),
+        ({"weight": float("inf")}, "weight must be None or a number from 0 on, not inf"),
+        ({"date": "2020-01-01"}, "date must be None or a datetime.date, not '2020-01-01'"),
+        ({"hash": -1}, r"hash must be a whole number 0 to 2\*\*64 - 1, not -1"),
+        ({"hash": 1 << 64}, r"hash must be a whole number 0 to 2\*\*64 - 1"),
+        ({"black_rank": None}, "black_rank must be a text, not None"),
+        ({"player": 3}, "player must be one of"),
     ],
 )
 def test_a_record_that_no_reader_could_use_is_refused(tmp_path: Path, change: dict[str, object], problem: str) -> None:
@@ -303,6 +321,47 @@ def test_a_record_that_no_reader_could_use_is_refused(tmp_path: Path, change: di
             writer.add(bad)
         writer.add(good)
     assert len(Store.open(tmp_path / "more")) == 1
+
+
+def test_a_point_of_a_record_belongs_to_black_white_or_neither() -> None:
+    good = some_games(0, 1)[0]
+    with pytest.raises(StoreError, match="ownership must be 0, 1 or 2 at each point, not 7"):
+        check_record(replace(good, ownership=np.full(good.size**2, 7, np.uint8)))
+
+
+def test_a_record_may_have_numbers_of_any_type(tmp_path: Path) -> None:
+    good = some_games(0, 1)[0]
+    day = datetime.datetime(2020, 1, 31, 23)
+    given = replace(good, komi=np.float32(6.5), handicap=np.int64(2), weight=0, score=np.float64(1.5), date=day)
+    with StoreWriter(tmp_path / "games") as writer:
+        writer.add(given)
+        writer.add(replace(good, komi=7, weight=np.float16(0.5), date=day.date()))
+    first, second = Store.open(tmp_path / "games")
+    assert (first.komi, first.handicap, first.weight, first.score, first.date) == (6.5, 2, 0, 1.5, day.date())
+    assert (second.komi, second.weight, second.date) == (7, 0.5, day.date())
+
+
+@pytest.mark.parametrize("missing", [0, None])
+def test_games_without_a_hash_get_theirs(tmp_path: Path, missing: int | None) -> None:
+    """All games had the hash 0, and so were in one split."""
+    games = some_games(0, 60)
+    without = [replace(game, hash=missing, moves=game.moves.tolist()) for game in games]
+    with StoreWriter(tmp_path / "written") as writer:
+        for game in without:
+            writer.add(game)
+    with StoreAppender(tmp_path / "appended") as appender:
+        appender.append(without)
+    known = [game_hash(game.size, game.moves, game.black_stones, game.white_stones) for game in games]
+    for name in ("written", "appended"):
+        assert Store.open(tmp_path / name).hashes.tolist() == known
+    parts = [Sampler(Store.open(tmp_path / "written"), split, validation_fraction=0.3) for split in SPLITS]
+    assert all(0 < part.games < 60 for part in parts) and sum(part.games for part in parts) == 60
+
+
+def test_a_hash_that_is_given_is_kept(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "games") as writer:
+        writer.add(replace(some_games(0, 1)[0], hash=7))
+    assert Store.open(tmp_path / "games").hashes.tolist() == [7]
 
 
 def test_no_other_folder_becomes_a_store(tmp_path: Path) -> None:

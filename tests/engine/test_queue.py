@@ -20,7 +20,7 @@ from tengen.engine.search import TreeSearch
 from tengen.engine.task import SearchTask
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
-from tengen.game import Game
+from tengen.game import BLACK, Game
 
 FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
 
@@ -34,9 +34,8 @@ def found(result: SearchResult) -> tuple[object, ...]:
 def alone(game: Game, visits: int = 40) -> tuple[object, ...]:
     """By an engine of its own, without what passing and resigning have to say."""
     engine = Engine(Checksum())
-    # Both lists restrict nothing, but the result stays that of the search.
-    engine.set_position(game, allow=[*game.legal_points(), game.size**2])
-    return found(engine.think(Limits(visits=visits)))
+    engine.set_position(game)
+    return found(engine.think(Limits(visits=visits), decide=False))
 
 
 def positions() -> list[Game]:
@@ -76,7 +75,7 @@ def test_positions_share_batches_and_higher_ones_come_first_with_half_of_the_tim
         assert gate.reached.wait(20)  # its first batch, so that the next one has all others to choose from
         low = [queue.start(Game(5, komi=i), FEW) for i in range(2)]
         high = [queue.start(Game(7, komi=i), FEW, priority=2.5) for i in range(3)]
-        assert first.poll() is None or first.poll().visits == 0  # type: ignore[union-attr]
+        assert first.begun and first.poll() is None  # it has found nothing yet
         assert len(queue) == 6
         gate.opened.set()
         for task in (first, *low, *high):
@@ -285,11 +284,12 @@ def test_a_result_that_cannot_be_right_costs_its_own_search_alone() -> None:
 
 def test_searches_by_playouts_and_restricted_moves() -> None:
     with SearchQueue(UniformEvaluator(), playout_params()) as queue:
-        tasks = [queue.start(Game(5), Limits(visits=200), allow=[12, 7]), queue.start(Game(5), Limits(visits=200))]
+        allowed = MoveRestriction(BLACK, [12, 7], allow=True)
+        tasks = [queue.start(Game(5), Limits(visits=200), restrictions=given) for given in ([allowed], [])]
         assert {c.point for c in tasks[0].wait(20).candidates} == {7, 12}
         assert len(tasks[1].wait(20).candidates) == 26
         with pytest.raises(ValueError):
-            queue.start(Game(5), FEW, avoid=range(26))
+            queue.start(Game(5), FEW, restrictions=[MoveRestriction(BLACK, range(26))])
 
 
 def test_positions_that_wait_have_no_trees() -> None:
@@ -305,11 +305,11 @@ def test_positions_that_wait_have_no_trees() -> None:
 
 
 def test_a_waiting_search_keeps_the_restrictions_that_it_was_given() -> None:
-    gate, avoided = Gate(), [0, 1, 2]
+    gate, restrictions = Gate(), [MoveRestriction(BLACK, [0, 1, 2])]
     with SearchQueue(gate, at_once=1) as queue:
         queue.start(Game(5), FEW, priority=1)
-        waiting = queue.start(Game(5), FEW, avoid=avoided)
-        avoided.clear()
+        waiting = queue.start(Game(5), FEW, restrictions=restrictions)
+        restrictions.clear()
         gate.opened.set()
         assert not {0, 1, 2} & {c.point for c in waiting.wait(20).candidates}
 

@@ -20,4 +20,5 @@ def test_a_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = play_match(settings, tmp_path / "other", InBatch())
     assert {player["name"] for player in other["players"]} == {"greedy, 5m+0", "uniform, policy"}
     module = runpy.run_path(str(EXAMPLE))
+    assert module["main"](str(tmp_path / "match")) == figures  # registered again, as by a notebook
     module["GreedyPlayer"]().end_game(3)  # a game that never started, as where the opponent failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,11 @@ from tengen.match.batch import BatchMatch
 from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome
 from tengen.match.moves import DeadStones
-from tengen.match.player import Player
-from tengen.match.players import RandomPlayer
+from tengen.match.player import Choice, Player
+from tengen.match.players import PolicyPlayer, RandomPlayer
 from tengen.match.runner import InBatch, InWorkers, play_match
 from tengen.match.settings import MatchSettings
-from tengen.match.spec import PlayerSpec
+from tengen.match.spec import PLAYERS, PlayerSpec
 from tengen.match.summary import tally
 from tengen.statistics import Tally
 
@@ -99,6 +100,40 @@ def test_neither_the_number_of_games_nor_how_many_go_at_once_changes_a_game() ->
     assert moves(play(a, b, conditions, 9, at_once=3)) == whole
     assert moves(play(a, b, conditions, 4, threads=2)) == whole[:4]
     assert moves(play(a, b, changed(opening=2, seed=2), 9)) != whole
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_networks_without_a_game_are_closed_and_open_again_as_they_were(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker kept every network that it had played: 10 GB where 500 checkpoints met."""
+    opened: Counter[str] = Counter()
+
+    class Closed(PolicyPlayer):
+        def close(self) -> None:
+            opened[self.name] -= 1
+
+    def open_player(
+        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        opened[spec.name] += 1
+        return RandomPlayer(spec.name) if spec.kind == "random" else Closed(Checksum(spec.name), spec.name, 1.0)
+
+    players: list[Any] = [*({"player": f"policy:{name}", "name": name} for name in "abcdef"), "random=random"]
+    settings = MatchSettings.of(*players, conditions=changed(opening=2), games=2)
+    lines, most = [], []
+    for idle in (100, 1):
+        monkeypatch.setattr("tengen.match.batch._IDLE_NETWORKS", idle)
+        opened.clear()
+        with BatchMatch(settings, at_once, open_player=open_player) as match:
+            match.start()
+            match.check = lambda: most.append(sum(opened.values()))
+            most.clear()
+            lines.append(moves(match.play_all(len(settings.indices()))))
+            assert set(match.players) == set(+opened), "what is closed is forgotten"
+            assert opened["random"] == 1, "the random player is no network"
+    assert lines[0] == lines[1] and len({tuple(line) for line in lines[0]}) > 30
+    assert max(most) <= 2 * at_once + 1 + 1
 
 
 def test_the_games_of_a_pair_open_alike_and_pairs_differ() -> None:
@@ -215,6 +250,43 @@ def test_a_player_never_has_more_games_than_it_can_play() -> None:
     with BatchMatch(settings_of((side, side), SMALL), open_player=opener) as match:
         assert [one.outcome.index for one in match.play_all(10)] == list(range(10))
     assert recorder.most == 3 and not recorder.playing
+
+
+class Says(Player):
+    """Gives the same reply to all turns together."""
+
+    def __init__(self, reply: Any) -> None:
+        self._reply = reply
+
+    def choose(self, turns: Any) -> Any:
+        return self._reply
+
+
+class NoArguments(Player):
+    def choose(self, turns: Any) -> Any:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("maker", "says"),
+    [
+        (NoArguments, r"player 'bot' cannot be made of \(spec, games\): NoArguments\(\) takes no arguments"),
+        (lambda spec, games: object(), "player 'bot' makes an object, no Player"),
+        (lambda spec, games: Says(None), "choose returned a NoneType for 1 positions, not a Choice for each"),
+        (lambda spec, games: Says([]), "choose returned 0 replies for 1 positions, not a Choice for each"),
+        (lambda spec, games: Says([3]), r"choose returned an int \(3\) for a position, no Choice"),
+    ],
+)
+def test_a_player_of_another_package_that_is_none_is_named(
+    maker: Any, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PLAYERS, "_parts", dict(PLAYERS._parts))
+    PLAYERS.register("bot", maker)
+    settings = MatchSettings.of("bot", "random", games=2, conditions={"size": 5, "openings": "random"})
+    with pytest.raises(TengenError, match=f"bot: {says}"):
+        play_match(settings, tmp_path, InBatch(at_once=1))
+    PLAYERS.register("bot", lambda spec, games: Says([Choice(0)]))
+    assert play_match(settings, tmp_path, InBatch(at_once=1))["complete"]
 
 
 def test_impossible_settings_are_refused() -> None:

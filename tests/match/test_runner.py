@@ -22,8 +22,10 @@ from offspring import Offspring
 from tengen.errors import RecipeError, TengenError
 from tengen.match.folder import VERSION, MatchFolder, read_folder
 from tengen.match.game import Outcome
+from tengen.match.player import Choice, Player, Reply, Turn
 from tengen.match.runner import InBatch, InWorkers, MatchObserver, games_at_once, play_match
 from tengen.match.settings import MatchSettings
+from tengen.match.spec import PLAYERS
 from tengen.match.sprt import Sprt, SprtState
 from tengen.ratings.pool import match_games
 from tengen.sgf import read_game
@@ -382,3 +384,22 @@ def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
         (tmp_path / "match.json").write_text(text)
         with pytest.raises(TengenError, match=f"not the file of a match: {wrong}"):
             read_folder(tmp_path)
+
+
+class First(Player):
+    """Plays the first legal move."""
+
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        return [Choice(turn.game.legal_points()[0]) for turn in turns]
+
+
+def test_workers_do_not_know_a_player_that_was_registered_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PLAYERS, "_parts", dict(PLAYERS._parts))
+    PLAYERS.register("first", lambda spec, games: First())
+    conditions = {**FAST, "openings": "random"}
+    with pytest.raises(TengenError, match=r"^first: .*; the player 'first' was registered in this .*InBatch\(\)"):
+        play(match("first", "random", conditions=conditions), tmp_path / "workers")
+    with pytest.raises(TengenError, match="no network 'nonesuch'") as caught:
+        play(match("nonesuch", "first", conditions=conditions), tmp_path / "other")
+    assert "registered" not in str(caught.value)
+    assert play_match(match("first", "random", conditions=conditions), tmp_path / "batch", InBatch())["complete"]

@@ -11,7 +11,7 @@ import yaml
 from tengen.engine.clock import TimeControl
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
-from tengen.match.spec import PlayerSpec, distinct
+from tengen.match.spec import PLAYERS, PlayerSpec, distinct
 
 
 @pytest.mark.parametrize(
@@ -210,3 +210,10 @@ def test_a_style_is_that_of_the_engine() -> None:
 def test_bad_styles(line: dict[str, Any], says: str) -> None:
     with pytest.raises(RecipeError, match=says):
         PlayerSpec.of(line)
+
+
+@pytest.mark.parametrize("name", ["random", "playouts", "policy", "raw", "gtp", "my:bot", "a=b", "bot@8", "my/bot"])
+def test_a_player_of_a_program_takes_no_word_of_another_meaning(name: str) -> None:
+    """`gtp` and `playouts` would stand for it, `random` and `my:bot` never."""
+    with pytest.raises(ValueError, match=f"player '{name}'.*: choose another name|player '{name}': .*; choose another"):
+        PLAYERS.register(name, lambda spec, games: None)  # type: ignore[arg-type, return-value]

@@ -6,12 +6,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 
-from pydantic import ValidationError  # noqa: E402
+from pydantic import Field, ValidationError  # noqa: E402
 
+from tengen.data import plane_set  # noqa: E402
 from tengen.errors import NetworkError  # noqa: E402
-from tengen.networks import FAMILIES, NetConfig, NetOutput, build, parse_config  # noqa: E402
-from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
+from tengen.networks import FAMILIES, Family, Heads, NetConfig, NetOutput, build, parse_config  # noqa: E402
+from tengen.networks.registry import check_heads, mac_count, parameter_count  # noqa: E402
 from tengen.networks.residual import ResidualConfig  # noqa: E402
+from tengen.training.supervised import make_network  # noqa: E402
 
 PLANES, SCALARS = 11, 4
 TOWER = {"score": True, "ownership": True, "value": {"kind": "pool", "output": "win-loss", "hidden": 8}}
@@ -193,3 +195,83 @@ def test_the_start_is_a_guess_without_opinion(fields: dict[str, object]) -> None
     policy_loss = -torch.log_softmax(out.policy, 1).mean()
     assert policy_loss.item() == pytest.approx(math.log(82), abs=0.5)
     assert torch.softmax(out.value, 1).max() < 0.6
+
+
+def test_every_family_returns_the_heads_that_it_declares(config: NetConfig) -> None:
+    network = build(config, PLANES, SCALARS)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    check_heads(network, config, PLANES, SCALARS)
+    assert network.training and all(torch.equal(before[name], found) for name, found in network.state_dict().items())
+
+
+class MadeConfig(NetConfig):
+    """Declares `declares`."""
+
+    family: str = "made"
+    declares: dict[str, object] = Field(default_factory=dict)
+    sizes: tuple[int, ...] | None = None
+
+    @property
+    def heads(self) -> Heads:
+        return Heads(**self.declares)  # type: ignore[arg-type]
+
+    @property
+    def board_sizes(self) -> tuple[int, ...] | None:
+        return self.sizes
+
+
+class Made(torch.nn.Module):
+    """Returns a policy without pass and a value [B, 1], or what `returns` makes of (rows, points)."""
+
+    def __init__(self, returns: object = None) -> None:
+        super().__init__()
+        self.returns = returns
+
+    def forward(self, planes: torch.Tensor, scalars: torch.Tensor, mask: torch.Tensor) -> object:
+        rows, points = len(planes), mask[0].numel()
+        if callable(self.returns):
+            return self.returns(rows, points)
+        return NetOutput(torch.zeros(rows, points), torch.zeros(rows, 1))
+
+
+RIGHT = {"pass_move": False, "value": "win-loss", "score": False, "ownership": False}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({}, ""),
+        ({"pass_move": True}, r"policy of shape \(2, 49\), and .* declare \(2, 50\)"),
+        ({"value": "scalar"}, r"value of shape \(2, 1\), and .* declare \(2,\)"),
+        ({"value": None}, r"value of shape \(2, 1\), and .* declare None"),
+        ({"score": True}, r"score of shape None, and .* declare \(2,\)"),
+        ({"ownership": True}, r"ownership of shape None, and .* declare \(2, 7, 7\)"),
+        ({"maps": ("reply",)}, r"reply of shape None, and .* declare \(2, 49\)"),
+    ],
+)
+def test_heads_that_are_declared_and_not_returned_are_named(change: dict[str, object], says: str) -> None:
+    """Their losses were left out silently, and a scalar [B, 1] was read as the logit of a win."""
+    config = MadeConfig(declares={**RIGHT, **change}, sizes=(7,))
+    if not says:
+        check_heads(Made(), config, PLANES, SCALARS)
+        return
+    with pytest.raises(NetworkError, match=f"network family 'made': of 2 positions on 7x7 forward returns {says}"):
+        check_heads(Made(), config, PLANES, SCALARS)
+
+
+def test_a_forward_that_returns_no_output_is_named() -> None:
+    with pytest.raises(NetworkError, match="network family 'made': forward returns a tuple, no NetOutput"):
+        check_heads(Made(lambda rows, points: (torch.zeros(rows, points), None)), MadeConfig(), PLANES, SCALARS)
+
+
+def test_a_module_is_no_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FAMILIES, "_parts", dict(FAMILIES._parts))
+    with pytest.raises(NetworkError, match="network family 'made' is the class Made, no Family"):
+        FAMILIES.register("made", Made)  # type: ignore[arg-type]
+
+
+def test_training_begins_with_a_look_at_the_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FAMILIES, "_parts", dict(FAMILIES._parts))
+    FAMILIES.register("made", Family(MadeConfig, lambda config, planes, scalars: Made()))
+    with pytest.raises(NetworkError, match=r"network family 'made': .* forward returns policy"):
+        make_network({"family": "made"}, plane_set("tengen"), 1)

@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 import torch
 
+from tengen.errors import RecipeError
 from tengen.runs.events import EventLog, read_events
-from tengen.training.callbacks import LossLog
+from tengen.training.callbacks import CALLBACKS, LossLog, LossMeans, make_callbacks
 from tengen.training.trainer import Trainer
 
 
@@ -42,3 +43,31 @@ def test_the_rate_leaves_out_validations_and_the_last_steps_are_logged(
         log.on_end(trainer)
     found = [(event["step"], event["rate"], event["waiting"]) for event in read_events(tmp_path, "train")]
     assert found == [(2, 32.0, 0.25), (4, 32.0, 0.25), (5, 32.0, 0.25)]
+
+
+def test_what_makes_no_callback_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CALLBACKS, "_parts", dict(CALLBACKS._parts))
+    CALLBACKS.register("mine", lambda: object())  # type: ignore[arg-type, return-value]
+    with pytest.raises(RecipeError, match=r"callbacks\.mine makes an object, no Callback"):
+        make_callbacks({"mine": {}})
+
+
+def test_the_first_entry_after_a_stop_has_the_means_of_all_its_steps_and_the_rate_of_those_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three steps before the stop, one of 2 s after it."""
+    clock = [0.0]
+    monkeypatch.setattr("tengen.training.callbacks.time.perf_counter", lambda: clock[0])
+    fake = SimpleNamespace(losses={}, learning_rate=0.1, seconds=0.0, step=0, done=0.5)
+    trainer, before = cast(Trainer[Any], fake), LossMeans()
+    for loss in (1.0, 2.0, 3.0):
+        fake.losses = {"policy": torch.tensor(loss)}
+        before.on_step(trainer)
+    with EventLog(tmp_path, 0, tensorboard=False) as events:
+        log = LossLog(events, cast(Any, SimpleNamespace(take_waited=lambda: 0.0)), 64, every=4)
+        log.restore(before.state())
+        log.on_start(trainer)
+        clock[0], fake.step, fake.losses = 2.0, 4, {"policy": torch.tensor(6.0)}
+        log.on_step(trainer)
+    (event,) = read_events(tmp_path, "train")
+    assert (event["policy"], event["rate"]) == (3.0, 32.0)

@@ -7,10 +7,20 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from tengen.errors import RecipeError  # noqa: E402
 from tengen.networks import NetOutput  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import LossWeights  # noqa: E402
-from tengen.training.losses import WeightedLosses, figures, move_loss, policy_loss, soften, total, value_loss  # noqa: E402
+from tengen.training.losses import (  # noqa: E402
+    LOSSES,
+    WeightedLosses,
+    figures,
+    move_loss,
+    policy_loss,
+    soften,
+    total,
+    value_loss,
+)
 
 NAN = math.nan
 HEADS = ("policy", "value", "score", "ownership")
@@ -186,3 +196,8 @@ def test_total_weighs_the_heads() -> None:
     parts = {name: torch.tensor(1.0) for name in (*HEADS, "reply", "soft")}
     weights = LossWeights(policy=1, value=0.5, score=0.25, ownership=2, reply=8, soft=16)
     assert total(parts, weights.weights()).item() == pytest.approx(27.75)
+
+
+def test_a_function_alone_is_no_loss() -> None:
+    with pytest.raises(RecipeError, match="loss 'mine' is a function, no LossTerm"):
+        LOSSES.register("mine", value_loss)  # type: ignore[arg-type]

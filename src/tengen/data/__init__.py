@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         plane_set_names,
         register_plane_set,
     )
-    from tengen.data.record import GameRecord
+    from tengen.data.record import GameRecord, game_hash, pack_moves
     from tengen.data.sampler import Sampler
     from tengen.data.store import Store, StoreWriter
     from tengen.data.writer import StoreAppender
@@ -31,7 +31,7 @@ _NAMES = {
         *("FeatureContext", "NativePlaneSet", "PlaneSet", "PythonPlaneSet"),
         *("encode_game", "plane_set", "plane_set_names", "register_plane_set"),
     ),
-    "record": ("GameRecord",),
+    "record": ("GameRecord", "game_hash", "pack_moves"),
     "sampler": ("Sampler",),
     "store": ("Store", "StoreWriter"),
     "writer": ("StoreAppender",),
@@ -55,6 +55,8 @@ __all__ = [
     "StoreWriter",
     "TargetMix",
     "encode_game",
+    "game_hash",
+    "pack_moves",
     "plane_set",
     "plane_set_names",
     "prefetch",

@@ -15,8 +15,8 @@ from tengen.data.encoder import NO_TARGETS, Encoder, Target
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import symmetry_table, unpack_shares
-from tengen.data.sampler import Sampler, check_part, check_step
-from tengen.data.split import Shuffle, Split, choose
+from tengen.data.sampler import Sampler, check_part, check_step, choose_games
+from tengen.data.split import Shuffle, Split
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
 
@@ -58,15 +58,20 @@ def recorded_positions(store: Store) -> Ints:
 
 
 def evaluation_labels(
-    store: Store, split: Split, validation_fraction: float, plane_set: str | PlaneSet, **options: Any
+    store: Store,
+    split: Split,
+    validation_fraction: float,
+    plane_set: str | PlaneSet,
+    size: int | None = None,
+    **options: Any,
 ) -> LabelSampler | None:
     """The labelled positions of a split of a store, as they were played; None where it has none.
 
     `options` are further arguments of LabelSampler.
     """
-    if not recorded_positions(store)[choose(store.hashes, split, validation_fraction)].any():
+    if not recorded_positions(store)[choose_games(store, split, validation_fraction, size)].any():
         return None
-    options |= {"plane_set": plane_set, "split": split, "validation_fraction": validation_fraction}
+    options |= {"plane_set": plane_set, "split": split, "validation_fraction": validation_fraction, "size": size}
     return LabelSampler(store, symmetries=False, surprise=0, **options)
 
 
@@ -81,7 +86,7 @@ class LabelSampler:
         plane_set: Name of a plane set, or the plane set itself.
         batch_size: Positions in a batch.
         seed: Determines the order of positions and their symmetries.
-        edge: Height and width of the tensors. Default is the largest board of the games used.
+        edge: Height and width of the tensors. Default is the largest board of the games used, or `size`.
         symmetries: Turn each position by a random one of the eight symmetries.
         threads: Native threads that encode a batch.
         surprise: 0 to 1. A position's weight is that of its game times 1 - surprise + surprise * s / mean(s), where s
@@ -91,6 +96,7 @@ class LabelSampler:
         extra: Further targets of the batches by name.
         split: `train`, `validation` or `all` games.
         validation_fraction: Share of games in the validation split, 0 to 1.
+        size: Use games on boards of this size alone.
         part: (i, n): draw part i of n equal parts of each batch, as `Sampler`.
 
     Raises StoreError when there is no recorded position, ValueError for a share outside 0 to 1.
@@ -112,6 +118,7 @@ class LabelSampler:
         extra: Mapping[str, Target] = NO_TARGETS,
         split: Split = "all",
         validation_fraction: float = 0.02,
+        size: int | None = None,
         part: tuple[int, int] = (0, 1),
     ) -> None:
         _check_share("surprise", surprise)
@@ -123,7 +130,7 @@ class LabelSampler:
         self.seed = seed
         self.symmetries = symmetries
         self._mix = mix
-        wanted = choose(store.hashes, split, validation_fraction)
+        wanted = choose_games(store, split, validation_fraction, size)
         wanted[:first_game] = False
         parts = [
             _recorded(shard, int(start), wanted[start : start + len(shard)])
@@ -140,7 +147,7 @@ class LabelSampler:
         )
         self._factor = _factors(surprises, surprise)
         self._order = Shuffle(len(self._game), seed)
-        self.edge = int(store.column("size")[first_game:].max()) if edge is None else edge
+        self.edge = edge or size or int(store.column("size")[first_game:].max())
         self._encoder = Encoder(store, self.plane_set, self.edge, threads, first_game, extra)
 
     @property

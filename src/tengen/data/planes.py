@@ -13,11 +13,10 @@ import numpy.typing as npt
 from tengen import _native
 from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.errors import NetworkError
-from tengen.game import Game
+from tengen.game import AnyGame, Game, native_game
 from tengen.plugins import Registry
 from tengen.sgf.values import rank, rank_strength
 
-AnyGame = Game | _native.Game
 Shards = Sequence[_native.GameColumns]
 Encoded = tuple[Floats, Floats, Floats]
 """Planes, scalars and mask."""
@@ -110,18 +109,14 @@ class NativePlaneSet(PlaneSet):
 
     def encode_rows(self, shards: Shards, shard: Ints, row: Ints, rows: Rows, batch: Batch, threads: int) -> None:
         """Fill a batch in native threads."""
-        _native.encode_rows(
-            self.name, shards, shard, row, rows.ply, rows.symmetry, rows.other_scoring, rows.komi_shift,
-            batch.mask.shape[-1], batch.planes, batch.scalars, batch.mask, batch.policy, batch.value, batch.score,
-            batch.ownership, batch.weight, threads, batch.target, batch.reply,
-        )  # fmt: skip
+        _encode_rows(self.name, shards, shard, row, rows, batch, threads, batch.planes, batch.scalars)
 
     def write_game(
         self, game: AnyGame, planes: Floats, scalars: Floats, mask: Floats, symmetry: int = 0, ranks: Ranks = UNRANKED
     ) -> None:
         """Write one position."""
         edge = mask.shape[-1]
-        _native.encode_game(self.name, _native_game(game), symmetry, edge, planes, scalars, mask, rank_codes(ranks))
+        _native.encode_game(self.name, native_game(game), symmetry, edge, planes, scalars, mask, rank_codes(ranks))
 
     def gather(self, search: NativeSearch, planes: Floats, scalars: Floats, mask: Floats, *limits: Any) -> int:
         """Write the positions of a search without a copy."""
@@ -144,11 +139,8 @@ class PythonPlaneSet(PlaneSet):
         """Fill the targets natively, then the planes and scalars position by position."""
         count, edge = len(rows.ply), batch.mask.shape[-1]
         points = np.empty((count, 1, edge, edge), np.float32)
-        _native.encode_rows(
-            _POINTS, shards, shard, row, rows.ply, rows.symmetry, rows.other_scoring, rows.komi_shift, edge, points,
-            np.empty((count, 0), np.float32), batch.mask, batch.policy, batch.value, batch.score, batch.ownership,
-            batch.weight, threads, batch.target, batch.reply,
-        )  # fmt: skip
+        none = np.empty((count, 0), np.float32)
+        _encode_rows(_POINTS, shards, shard, row, rows, batch, threads, points, none)
         contexts = _native.row_contexts(shards, shard, row, rows.ply, rows.other_scoring, rows.komi_shift)
         for i, context in enumerate(contexts):
             self._write(context, points[i, 0], batch.mask[i], batch.planes[i], batch.scalars[i])
@@ -157,7 +149,7 @@ class PythonPlaneSet(PlaneSet):
         self, game: AnyGame, planes: Floats, scalars: Floats, mask: Floats, symmetry: int = 0, ranks: Ranks = UNRANKED
     ) -> None:
         """Write one position."""
-        edge, native = mask.shape[-1], _native_game(game)
+        edge, native = mask.shape[-1], native_game(game)
         points = np.empty((1, edge, edge), np.float32)
         _native.encode_game(_POINTS, native, symmetry, edge, points, np.empty(0, np.float32), mask)
         self._write(FeatureContext(native, ranks=rank_codes(ranks)), points[0], mask, planes, scalars)
@@ -204,7 +196,8 @@ PLANE_SETS: Registry[PlaneSet] = Registry(
 
 
 def register_plane_set(planes: PlaneSet) -> PlaneSet:
-    """Make a plane set known by its name in this process. Raises ValueError where another set has the name."""
+    """Make a plane set known by its name in this process. Raises ValueError where the name is that of another set of
+    Tengen or of an installed package."""
     return PLANE_SETS.register(planes.name, planes)
 
 
@@ -245,5 +238,37 @@ def rank_codes(ranks: Ranks) -> tuple[int, int]:
     return rank_strength(ranks[0]), rank_strength(ranks[1])
 
 
-def _native_game(game: AnyGame) -> _native.Game:
-    return game._native if isinstance(game, Game) else game
+def _encode_rows(
+    name: str,
+    shards: Shards,
+    shard: Ints,
+    row: Ints,
+    rows: Rows,
+    batch: Batch,
+    threads: int,
+    planes: Floats,
+    scalars: Floats,
+) -> None:
+    """Write mask and targets of a batch, and planes and scalars of the native plane set of this name."""
+    _native.encode_rows(
+        name,
+        shards,
+        shard=shard,
+        row=row,
+        ply=rows.ply,
+        symmetry=rows.symmetry,
+        other_scoring=rows.other_scoring,
+        komi_shift=rows.komi_shift,
+        edge=batch.mask.shape[-1],
+        planes=planes,
+        scalars=scalars,
+        mask=batch.mask,
+        policy=batch.policy,
+        value=batch.value,
+        score=batch.score,
+        ownership=batch.ownership,
+        weight=batch.weight,
+        threads=threads,
+        target=batch.target,
+        reply=batch.reply,
+    )

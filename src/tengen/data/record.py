@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
-from tengen.coords import check_size
+from tengen.coords import check_size, pass_point
 from tengen.errors import StoreError, TengenError
 from tengen.game import Game
 from tengen.rules import Rules
@@ -85,7 +86,8 @@ class GameRecord:
     source: str = ""
     """File and place in it."""
     hash: int = 0
-    """64-bit hash of size, setup and moves (`game_hash`); finds duplicates and decides the split."""
+    """64-bit hash of size, setup and moves (`game_hash`); finds duplicates and decides the split. 0 is unknown: writers
+    of stores compute it."""
     ownership: npt.NDArray[np.uint8] | None = None
     """[size * size]: final owner of each point, 0 black, 1 white, 2 neutral; None where unknown."""
     visits: tuple[npt.NDArray[np.uint32], ...] | None = None
@@ -147,6 +149,8 @@ class GameRecord:
 def check_record(record: GameRecord) -> None:
     """Raise StoreError for a record that readers of a store could not use; whether its moves are legal is not asked."""
     points = record.size**2
+    if not isinstance(record.rules, str):
+        raise _record_error(record, f"rules must be a text such as 'chinese' or Rules().text, not {record.rules!r}")
     try:
         check_size(record.size)
         _checked_rules(record.rules)
@@ -164,16 +168,50 @@ def check_record(record: GameRecord) -> None:
             and (column.astype(np.uint16) & mask).max() <= most
         ):
             raise _record_error(record, f"{name} must be points 0 to {most}, not {column}")
-    for name, known in (("first", (0, 1)), ("winner", (None, 0, 1, 2)), ("ending", ENDINGS)):
+    sides = (None, 0, 1, 2)
+    for name, known in (("first", (0, 1)), ("winner", sides), ("ending", ENDINGS), ("player", sides)):
         if (value := getattr(record, name)) not in known:
             raise _record_error(record, f"{name} must be one of {known}, not {value!r}")
+    komi, weight, date = record.komi, record.weight, record.date
+    for name, fits, wanted in (
+        ("handicap", _is_whole(record.handicap, 0xFF), "a whole number 0 to 255"),
+        ("komi", komi is None or (_is_number(komi) and (2 * float(komi)).is_integer()), "None, a whole or half number"),
+        ("score", record.score is None or _is_number(record.score), "None or a number"),
+        ("weight", weight is None or (_is_number(weight) and 0 <= weight < math.inf), "None or a number from 0 on"),
+        ("date", date is None or isinstance(date, datetime.date), "None or a datetime.date"),
+        ("hash", record.hash is None or _is_whole(record.hash, 2**64 - 1), "a whole number 0 to 2**64 - 1"),
+        *((name, isinstance(getattr(record, name), str), "a text") for name in ("black_rank", "white_rank", "source")),
+    ):
+        if not fits:
+            raise _record_error(record, f"{name} must be {wanted}, not {getattr(record, name)!r}")
     count = len(record.moves)
     for name in ("visits", "root_values", "surprises", "root_scores", "root_ownership"):
         column = getattr(record, name)
         if column is not None and len(column) != count:
             raise _record_error(record, f"{name} has {len(column)} entries for {count} moves")
-    if record.ownership is not None and len(record.ownership) != points:
-        raise _record_error(record, f"ownership has {len(record.ownership)} entries for {points} points")
+    if record.ownership is not None:
+        if len(record.ownership) != points:
+            raise _record_error(record, f"ownership has {len(record.ownership)} entries for {points} points")
+        if wrong := set(np.asarray(record.ownership).ravel().tolist()) - {0, 1, 2}:
+            raise _record_error(record, f"ownership must be 0, 1 or 2 at each point, not {wrong.pop()!r}")
+
+
+def with_hash(record: GameRecord) -> GameRecord:
+    """The record with its `game_hash` where it has none."""
+    if record.hash:
+        return record
+    moves, black, white = (
+        np.asarray(column, np.uint16) for column in (record.moves, record.black_stones, record.white_stones)
+    )
+    return replace(record, hash=game_hash(record.size, moves, black, white))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _is_whole(value: object, most: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= int(value) <= most
 
 
 def _record_error(record: GameRecord, problem: str) -> StoreError:
@@ -221,7 +259,7 @@ def symmetry_table(size: int) -> npt.NDArray[np.uint16]:
     Bit 0 flips rows, bit 1 flips columns, bit 2 transposes, in that order.
     """
     points = range(size * size)
-    rows = [[*(_native.transform(p, size, symmetry) for p in points), len(points)] for symmetry in range(8)]
+    rows = [[*(_native.transform(p, size, symmetry) for p in points), pass_point(size)] for symmetry in range(8)]
     return np.array(rows, np.uint16)
 
 
@@ -233,7 +271,7 @@ def game_hash(
     Passes that end the game do not count: servers differ in whether they record them.
     """
     table = symmetry_table(size)
-    played = np.flatnonzero(moves & np.uint16(WHITE_BIT - 1) != size * size)
+    played = np.flatnonzero(moves & np.uint16(WHITE_BIT - 1) != pass_point(size))
     moves = moves[: played[-1] + 1 if len(played) else 0]
     points, colors = moves & np.uint16(WHITE_BIT - 1), moves & np.uint16(WHITE_BIT)
     turned = table[:, points] | colors

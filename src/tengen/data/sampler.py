@@ -40,13 +40,14 @@ class Sampler:
         one_per_game: Use one random position of each game, one whose move is not a pass. They are in an order by hash,
             so that the first ones are a random sample. All epochs are the same and the last batch of an epoch is
             shorter. For validation.
-        edge: Height and width of the tensors. Default is the largest board of the store.
+        edge: Height and width of the tensors. Default is the largest board of the store, or `size`.
         vary_rules: Give half of the positions of even games the other scoring rule, territory for area or area for
             territory, and half of the positions with a known score another komi; the result of a game with a known
             score follows. A network then learns all rule sets and komi from the records of one server.
         any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does, instead of
             `vary_rules`. Their results are then unknown: for a teacher that says the value.
-        targets: Fill `target` and `reply` of the batches.
+        targets: Fill `target` and `reply` of the batches: the moves of the record, whatever visits or labels the store
+            has, which are for `LabelSampler`.
         extra: Further targets of the batches by name.
         games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random
             sample, the same in every import, and contained in each larger one.
@@ -54,6 +55,7 @@ class Sampler:
             equal parts of the game. They are the same in all epochs.
         max_positions: Use so many positions, of as few games as possible, in the same order by hash.
         skip_passes: Leave out positions whose next move is a pass.
+        size: Use games on boards of this size alone.
         opponents: Of a game that an import has kept for one of its players (`GameRecord.player`), use the positions in
             which the opponent moves too, without a policy: a value learned where one player moves alone would take the
             results of that player for those of the side to move. Without it such positions are left out.
@@ -84,6 +86,7 @@ class Sampler:
         positions_per_game: int | None = None,
         max_positions: int | None = None,
         skip_passes: bool = False,
+        size: int | None = None,
         opponents: bool = False,
         part: tuple[int, int] = (0, 1),
     ) -> None:
@@ -114,9 +117,9 @@ class Sampler:
         skipped = self._skipped_moves(skip_passes)
         known = moves - np.bincount(skipped[0], minlength=len(moves))
         counts = known if positions_per_game is None else np.minimum(known, positions_per_game)
-        chosen = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
+        chosen = np.flatnonzero(choose_games(store, split, validation_fraction, size) & (counts > 0))
         if not len(chosen):
-            raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction)}")
+            raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction, size)}")
         if games is not None or max_positions is not None:
             chosen, counts = _restrict(store, chosen, counts, games, max_positions)
         self._games = chosen
@@ -130,10 +133,16 @@ class Sampler:
         self._starts: Ints = np.cumsum(self._known) - self._known
         in_game = np.arange(len(there)) - np.searchsorted(self._skipped_game, self._skipped_game)
         self._skipped = self._starts[self._skipped_game] + skipped[1][there] - in_game
-        self.edge = int(store.column("size").max()) if edge is None else edge
+        self.edge = edge or size or int(store.column("size").max())
         self._order = Shuffle(int(self._ends[-1]), seed)
         self._encoder = Encoder(
-            store, self.plane_set, self.edge, threads, extra=extra, any_rules=seed if any_rules else None
+            store,
+            self.plane_set,
+            self.edge,
+            threads,
+            extra=extra,
+            any_rules=seed if any_rules else None,
+            recorded=False,
         )
 
     @property
@@ -281,6 +290,12 @@ def _is_pass(moves: npt.NDArray[np.uint16], size: npt.ArrayLike) -> npt.NDArray[
     return found
 
 
+def choose_games(store: Store, split: Split, fraction: float, size: int | None) -> npt.NDArray[np.bool_]:
+    """Which games of a store belong to a split and are on boards of `size`, or of any; bool [games]."""
+    chosen = choose(store.hashes, split, fraction)
+    return chosen if size is None else chosen & (store.column("size") == size)
+
+
 def check_part(batch_size: int, part: tuple[int, int]) -> None:
     """Raise ValueError for a batch without positions, and where it has no such equal parts."""
     if batch_size < 1:
@@ -325,10 +340,12 @@ def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, posit
     return np.sort(order), counts
 
 
-def _why_nothing(store: Store, split: Split, fraction: float) -> str:
+def _why_nothing(store: Store, split: Split, fraction: float, size: int | None) -> str:
     if split != "validation":
         return f"no position of the split '{split}' passes the filters"
+    games = int(choose_games(store, "all", fraction, size).sum())
+    on = "" if size is None else f" on {size}x{size}"
     return (
-        f"none of its {len(store)} games is set apart to validate on, by a validation_fraction of {fraction:g}; "
+        f"none of its {games} games{on} is set apart to validate on, by a validation_fraction of {fraction:g}; "
         "give a larger one, or a validation_store"
     )

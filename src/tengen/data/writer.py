@@ -27,7 +27,7 @@ from tengen.data.format import (
     totals,
     write_manifest,
 )
-from tengen.data.record import GameRecord, check_record
+from tengen.data.record import GameRecord, check_record, with_hash
 from tengen.disk import DISK_FULL, PARTIAL, try_lock, write_whole
 from tengen.errors import StoreError
 
@@ -93,10 +93,13 @@ class StoreWriter:
                 self._lock = None
 
     def add(self, record: GameRecord) -> None:
-        """Append one game. Raises StoreError outside the `with` block, and for a record that no reader could use."""
+        """Append one game, with its hash (`game_hash`) where it has none.
+
+        Raises StoreError outside the `with` block, and for a record that no reader could use.
+        """
         self._check_open()
         check_record(record)
-        self._records.append(record)
+        self._records.append(with_hash(record))
         if len(self._records) >= _ROWS_A_BATCH:
             self._pack_records()
 
@@ -283,7 +286,7 @@ class StoreAppender:
         return totals(self._shards)["games"]
 
     def append(self, records: Iterable[GameRecord]) -> None:
-        """Add games at the end. Without records nothing is written.
+        """Add games at the end, with their hash (`game_hash`) where they have none. Without records nothing is written.
 
         Raises StoreError after `close`, and for a record that no reader could use.
         """
@@ -291,7 +294,7 @@ class StoreAppender:
         records = list(records)
         for record in records:
             check_record(record)
-        batch = rows_to_batch(records)
+        batch = rows_to_batch(map(with_hash, records))
         if not batch.num_rows:
             return
         try:

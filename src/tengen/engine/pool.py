@@ -31,6 +31,10 @@ class SearchPool:
     Games whose boards have different evaluators go into batches of their own. `pool[i]` is what search i found. Not for
     two threads at once, except that the questions of SearchView may be asked while another thread is in it. To evaluate
     one half of the games while the other half gathers, step two pools in two threads.
+
+    The search follows `params` alone, since boards of different sizes may have different cards. For the search that the
+    card of a network advises, which an Engine follows by itself, give
+    `SearchParams().advised(evaluator.on(size).advice)`.
     """
 
     def __init__(

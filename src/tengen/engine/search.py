@@ -206,7 +206,7 @@ def set_root(
     restrictions: Sequence[MoveRestriction],
 ) -> None:
     """Give a native search its root, as TreeSearch.set_root."""
-    native.set_root(game._native, list(allow), list(avoid), [restriction.native() for restriction in restrictions])
+    native.set_root(game.native(), list(allow), list(avoid), [restriction.native() for restriction in restrictions])
 
 
 def plan(native: _native.Search, simulations: int) -> None:
@@ -238,6 +238,9 @@ class TreeSearch(SearchView):
     default the `search_batch` of the evaluator.
 
     With selection puct-katago fewer go out while the tree has less than 16 visits for each.
+
+    The search follows `params` alone. For the search that the card of a network advises, which an Engine follows by
+    itself, give `SearchParams().advised(evaluator.on(size).advice)`.
 
     Where the params ask no network, `threads` native threads search by playouts instead, and the evaluator is not used.
     With the same games, evaluator, batch and seed it does the same thing again, with one thread. Not for two threads at

@@ -11,17 +11,21 @@ from typing import Protocol, Self
 
 from tengen.engine.clock import TimeControl
 from tengen.errors import TengenError
+from tengen.gtp.client import ProgramError
 from tengen.match.game import FAILURES, Conditions, MatchGame, Outcome
 from tengen.match.moves import DeadStones
 from tengen.match.openings import GamePair, Openings, open_openings
-from tengen.match.player import Player, Reply
+from tengen.match.player import Choice, Player, Reply
 from tengen.match.players import open_player
 from tengen.match.schedule import Fixture, fixture
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PlayerSpec
+from tengen.plugins import described
 
 GAMES_AT_ONCE = 512
 _PATIENCE = 3  # games in a row that a player may fail to start
+_NETWORKS = frozenset({"network", "policy", "raw"})
+_IDLE_NETWORKS = 8  # that stay open between two games of theirs: each takes some 20 MB
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class BatchMatch:
     """Plays the games of a match by their numbers, up to `at_once` of them side by side.
 
     Each game depends on the conditions, its number and the players alone. Players are opened by `open_player` when they
-    are first needed. `threads` are those of searches, and copies of a program that
+    are needed. Of the networks that play in no game the last few stay open; programs and players of other packages all
+    do, since another process may not be the same player. `threads` are those of searches, and copies of a program that
     compute at once. `check` is called before each step and may raise, to stop. Raises TengenError where openings do not
     exist.
     """
@@ -113,6 +118,7 @@ class BatchMatch:
                 raise TengenError(f"{name}: {error}") from error
             finally:
                 player.end_game(-1)
+            self._close_idle()
 
     def play(self, indices: Iterable[int]) -> Iterator[list[FinishedGame]]:
         """Play these games; those that end at the same step come together, in the order of their numbers.
@@ -145,6 +151,7 @@ class BatchMatch:
             fixtures.append(fixture(self.settings.pairings, index))
             for name in fixtures[-1].pairing:
                 self._player(name)
+        self._close_idle(fixtures)
         self._draw_openings(fixtures)
         done = []
         for each in fixtures:
@@ -165,12 +172,21 @@ class BatchMatch:
         self._outside.shutdown()
 
     def _player(self, name: str) -> Player:
-        if name not in self.players:
+        player = self.players.pop(name, None)
+        if player is None:
             rule = self.conditions.dead_stones
             # Players agree that stones in the opponent's pass-alive territory are dead.
             dead_stones: DeadStones = "pass-alive" if rule == "agreement" else rule
-            self.players[name] = self._open_player(self._specs[name], self._at_once, self._threads, dead_stones)
-        return self.players[name]
+            player = self._open_player(self._specs[name], self._at_once, self._threads, dead_stones)
+        self.players[name] = player  # as the last one: the first is closed first
+        return player
+
+    def _close_idle(self, starting: Sequence[Fixture] = ()) -> None:
+        """Close all networks without a game but the last few that were asked for."""
+        needed = {name for game in self._playing for name in game.names}.union(*(each.pairing for each in starting))
+        idle = [name for name in self.players if self._specs[name].kind in _NETWORKS and name not in needed]
+        for name in idle[: max(0, len(idle) - _IDLE_NETWORKS)]:
+            self.players.pop(name).close()
 
     def _draw_openings(self, fixtures: Sequence[Fixture]) -> None:
         new = {each.pair: each for each in fixtures if each.pair not in self._opened}
@@ -208,6 +224,7 @@ class BatchMatch:
         """The replies of a player in all its games, and the seconds of each."""
         started = perf_counter()
         replies = self.players[name].choose([game.turn() for game in games])
+        _check_replies(name, replies, len(games))
         return replies, (perf_counter() - started) / len(games)
 
     def _take(self, games: Sequence[MatchGame], replies: Sequence[Reply], seconds: float) -> list[FinishedGame]:
@@ -229,3 +246,13 @@ class BatchMatch:
                 f"{outcome.loser} failed to start {_PATIENCE} games in a row: {outcome.detail}; the same "
                 "command continues the match"
             )
+
+
+def _check_replies(name: str, replies: Sequence[Reply], wanted: int) -> None:
+    """Raise TengenError unless these are the replies to so many turns: the player may be of another package."""
+    if not isinstance(replies, Sequence) or len(replies) != wanted:
+        found = f"{len(replies)} replies" if isinstance(replies, Sequence) else described(replies)
+        raise TengenError(f"{name}: choose returned {found} for {wanted} positions, not a Choice for each")
+    for reply in replies:
+        if not isinstance(reply, Choice | ProgramError):
+            raise TengenError(f"{name}: choose returned {described(reply)} ({reply!r}) for a position, no Choice")

@@ -24,6 +24,7 @@ from tengen.match.moves import DeadStones, allowed_moves, draw_moves
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of
 from tengen.match.program_player import ProgramPlayer
 from tengen.match.spec import PLAYERS, VISITS, PlayerSpec
+from tengen.plugins import described
 
 
 def open_player(
@@ -55,7 +56,13 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, n
         case "program":
             return ProgramPlayer(spec, min(games, PROGRAM_COPIES), threads)
         case "plugin":
-            player = PLAYERS[spec.plugin](spec, games)
+            maker = PLAYERS[spec.plugin]
+            try:
+                player = maker(spec, games)
+            except TypeError as error:
+                raise TengenError(f"player {spec.plugin!r} cannot be made of (spec, games): {error}") from error
+            if not isinstance(player, Player):
+                raise TengenError(f"player {spec.plugin!r} makes {described(player)}, no Player")
             player.name = spec.name
             return player
         case _:
@@ -108,7 +115,7 @@ class RandomPlayer(Player):
         self._draws.start(id, game, seed)
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
-        allowed = allowed_moves([turn.game._native for turn in turns], "no-useful-move", "none")
+        allowed = allowed_moves([turn.game for turn in turns], "no-useful-move", "none")
         return [Choice(int(found)) for found in draw_moves(allowed, allowed, 1.0, self._draws.of(turns))]
 
     def dead(self, id: int, game: Game) -> frozenset[int]:
@@ -174,7 +181,7 @@ class PolicyPlayer(_EvaluatorPlayer):
             self._first[id] = seed
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
-        games = [turn.game._native for turn in turns]
+        games = [turn.game for turn in turns]
         found = self._evaluator.evaluate(games)
         self.evaluations += len(games)
         allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
@@ -238,8 +245,7 @@ class SearchPlayer(_EvaluatorPlayer):
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         avoid: list[list[int]] = [[] for _ in turns]
         if self._pass_policy != "free":
-            games = [turn.game._native for turn in turns]
-            allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
+            allowed = allowed_moves([turn.game for turn in turns], self._pass_policy, self._dead_stones)
             avoid = [np.flatnonzero(~row).tolist() for row in allowed]
         visits = self._spec.visits or 1
         if turns[0].id in self._trees:
@@ -271,7 +277,7 @@ class SearchPlayer(_EvaluatorPlayer):
         score = view.score if view.has_score else None
         knows = self._spec.params.has_value(self._evaluator.on(turn.game.size))
         comment = comment_of(turn.game.to_play, (view.value + 1) / 2 if knows else None, score, view.visits)
-        return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
+        return Choice(turn.game.pass_point if point is None else point, comment=comment, visits=view.visits)
 
 
 class EnginePlayer(_EvaluatorPlayer):
@@ -361,6 +367,6 @@ def _drawn_point(game: Game, policy: Probabilities, seed: int) -> int:
     """A legal point by its probability; pass where no point is legal."""
     legal = game.legal_points()
     if not legal:
-        return game.size**2
+        return game.pass_point
     weights = policy[legal].astype(np.float64) + 1e-12  # never all 0
     return int(np.random.default_rng(seed).choice(legal, p=weights / weights.sum()))

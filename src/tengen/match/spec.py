@@ -26,13 +26,16 @@ Kind = Literal["random", "playouts", "policy", "raw", "network", "program", "plu
 VISITS: dict[Kind, int] = {"network": 400, "playouts": 1000}
 """Default visits of players that search."""
 
-PLAYERS: Registry[Callable[[PlayerSpec, int], Player]] = Registry("player", "tengen.players", {}, RecipeError)
+_PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
+PLAYERS: Registry[Callable[[PlayerSpec, int], Player]] = Registry(
+    "player", "tengen.players", {}, RecipeError, reserved=("random", "playouts", *_PREFIXES), forbidden=":=@/"
+)
 """Players of other packages. The word `NAME` or `NAME:REST` opens `PLAYERS[NAME](spec, games)`, where `spec.subject` is
-REST and `games` is the number of games at once."""
+REST and `games` is the number of games at once. NAME is none of Tengen's own words (random, playouts, policy, raw, gtp)
+and has none of the characters : = @ /."""
 
 WEIGHTS = "linear:"
 """What stands before the name or file of a playout policy."""
-_PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
 _NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
 _LIMITS = ("visits", "seconds", "time")
 _NETWORK = frozenset({"threads", "device", "precision"})

@@ -20,7 +20,7 @@ from tengen.data.label_sampler import LabelSampler
 from tengen.data.sampler import Sampler
 from tengen.errors import RecipeError
 from tengen.evaluators.torch import TorchEvaluator
-from tengen.plugins import Registry
+from tengen.plugins import Registry, described
 from tengen.runs.checkpoints import checkpoints, newest_readable, save_checkpoint
 from tengen.runs.events import EventLog
 from tengen.runs.interruption import ShutdownFlag
@@ -39,9 +39,12 @@ def make_callbacks(settings: Mapping[str, Mapping[str, Any]]) -> list[Callback]:
     for name, options in settings.items():
         maker = CALLBACKS[name]
         try:
-            made.append(maker(**options))
+            callback = maker(**options)
         except TypeError as error:
             raise RecipeError(f"callbacks.{name}: {error} (found {dict(options)})") from error
+        if not isinstance(callback, Callback):
+            raise RecipeError(f"callbacks.{name} makes {described(callback)}, no Callback")
+        made.append(callback)
     return made
 
 
@@ -64,6 +67,15 @@ class LossMeans(Callback):
         self._sums, self.steps = {}, 0
         return means
 
+    def state(self) -> State:
+        """The sums since the last `take`, for a checkpoint."""
+        return {"steps": self.steps, "sums": {name: float(total) for name, total in self._sums.items()}}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` returned."""
+        self.steps = int(state["steps"])
+        self._sums = {name: torch.tensor(total, dtype=torch.float64) for name, total in state["sums"].items()}
+
 
 class LossLog(LossMeans):
     """Writes an event `train` every `every` steps and at the end of training: mean losses, learning rate, positions per
@@ -76,6 +88,7 @@ class LossLog(LossMeans):
         self._batch_size = batch_size
         self._every = every
         self._since = self._stepped = time.perf_counter()
+        self._timed = 0  # steps since then: not those of the means before a stop
         self.rate = 0.0
         self.means: dict[str, float] = {}
 
@@ -84,6 +97,7 @@ class LossLog(LossMeans):
 
     def on_step(self, trainer: Trainer[Any]) -> None:
         super().on_step(trainer)
+        self._timed += 1
         if trainer.step % self._every == 0:
             self._write(trainer)
         self._stepped = time.perf_counter()
@@ -105,10 +119,10 @@ class LossLog(LossMeans):
         self._stepped = now
 
     def _write(self, trainer: Trainer[Any]) -> None:
-        steps, self.means = self.steps, self.take()  # which waits for the device
+        self.means = self.take()  # which waits for the device
         now = time.perf_counter()
         elapsed, self._since = now - self._since, now
-        self.rate = steps * self._batch_size / elapsed
+        self.rate, self._timed = self._timed * self._batch_size / elapsed, 0
         values = {
             **self.means,
             "lr": trainer.learning_rate,
@@ -223,9 +237,10 @@ class LaterMoves:
 
 
 class Checkpoints(Callback):
-    """Saves the trainer every `minutes` and at the end, with the entries of `extra`; keeps the newest `keep`."""
+    """Saves the trainer every `minutes` and at the end, with the entries that `extra` returns; keeps the newest
+    `keep`."""
 
-    def __init__(self, folder: Path, minutes: float, keep: int, extra: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, minutes: float, keep: int, extra: Callable[[], Mapping[str, Any]]) -> None:
         self.folder = folder
         self._interval = minutes * 60
         self._keep = keep
@@ -241,7 +256,7 @@ class Checkpoints(Callback):
 
     def save(self, trainer: Trainer[Any]) -> None:
         """Write the checkpoint of the current step."""
-        save_checkpoint(self.folder, trainer.step, self._keep, lambda path: trainer.save(path, **self._extra))
+        save_checkpoint(self.folder, trainer.step, self._keep, lambda path: trainer.save(path, **self._extra()))
         self._last = time.monotonic()
 
 

@@ -215,6 +215,7 @@ LOSSES: Registry[LossTerm] = Registry(
         },
     },
     RecipeError,
+    part_type=LossTerm,
 )
 """Every loss that a recipe may name; `LOSSES.register(name, LossTerm(...))` adds one."""
 
