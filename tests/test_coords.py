@@ -36,6 +36,7 @@ def test_round_trips(size: int) -> None:
         assert coords.from_gtp(coords.to_gtp(point, size), size) == point
         assert coords.from_gtp(coords.to_gtp(point, size).lower(), size) == point
         assert coords.from_sgf(coords.to_sgf(point, size), size) == point
+    assert coords.to_gtp(coords.pass_point(size), size) == "pass"
     assert coords.from_sgf("tt", size) == (size * size if size <= 19 else 20 * size - size + 19)
 
 

@@ -60,6 +60,15 @@ SETTLED = """
 """
 
 
+def test_a_pass_is_the_move_at_the_pass_point() -> None:
+    game = Game(5)
+    assert not game.last_was_pass
+    game.play(game.pass_point)
+    assert game.moves == [(BLACK, 25)] and game.last_was_pass
+    game.play("A1")
+    assert not game.last_was_pass and game.move_codes().tolist() == [25, 20 | 1 << 15]
+
+
 @pytest.mark.parametrize("rules", ALL_KO)
 def test_ko_lasts_one_move(rules: str) -> None:
     game = Game.from_diagram(KO, rules).play("C4")
@@ -202,7 +211,7 @@ def test_setup_changes_all_or_nothing() -> None:
 
 def kept(game: Game) -> tuple[object, ...]:
     """All that a game knows which does not follow from the rest."""
-    settings = (game.size, game.rules, game.komi, game.move_limit, game._native.declares_no_result)
+    settings = (game.size, game.rules, game.komi, game.move_limit, game.native().declares_no_result)
     start = (sorted(game.setup_stones), game.first_to_play)
     return (*settings, *start, game.moves, game.to_play, game.ending, game.result(), game.captures, game.ko, str(game))
 

@@ -70,7 +70,7 @@ def test_a_store_and_its_batches(tmp_path: Path) -> None:
 @pytest.mark.parametrize("policy", _native.playout_policies())
 def test_playouts(policy: str) -> None:
     game = random_game(3, 40)
-    assert _native.run_playouts(game._native, 3, 1, policy) / 3 > MAX_SIZE**2 / 2
+    assert _native.run_playouts(game.native(), 3, 1, policy) / 3 > MAX_SIZE**2 / 2
     assert np.abs(game.ownership_by_playouts(8)).max() <= 1
 
 
@@ -99,7 +99,7 @@ def test_a_network_of_katago_plays(tmp_path: Path, device: str) -> None:
     path = katago_twin.written(tmp_path / "net.txt", metadata=False)
     evaluator, game = load_evaluator(path, device, precision="f32"), random_game(4, 12)  # type: ignore[arg-type]
     found = evaluator.evaluate([game])
-    batch = evaluator.on(MAX_SIZE).encoded([game._native], MAX_SIZE)
+    batch = evaluator.on(MAX_SIZE).encoded([game], MAX_SIZE)
     expected = katago_twin.forward(read_katago(path), batch.planes[0], batch.scalars[0], batch.mask[0])
     assert found.ownership is not None and found.ownership[0] == pytest.approx(expected["ownership"], abs=2e-4)
     assert found.policy.shape == (1, MAX_SIZE**2 + 1) and found.policy.sum() == pytest.approx(1, abs=1e-4)

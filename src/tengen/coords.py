@@ -25,6 +25,11 @@ def check_size(size: int) -> None:
         raise TengenError(f"board size {size} is out of range: choose {SIZES}")
 
 
+def pass_point(size: int) -> int:
+    """The point that stands for a pass: the number after the last point of the board."""
+    return size * size
+
+
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SGF_LETTERS = "abcdefghijklmnopqrstuvwxy"
 _PAIR = re.compile(r"\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)")
@@ -46,13 +51,13 @@ def neighbors(point: int, size: int) -> Iterator[int]:
 def to_rc(point: int, size: int) -> tuple[int, int] | None:
     """Row and column of a point, from the top-left corner; None for pass. Raises IllegalMove off the board."""
     _check(point, size)
-    return None if point == size * size else divmod(point, size)
+    return None if point == pass_point(size) else divmod(point, size)
 
 
 def from_rc(place: tuple[int, int] | None, size: int) -> int:
     """The point at (row, column); None is pass. Raises IllegalMove off the board."""
     if place is None:
-        return size * size
+        return pass_point(size)
     row, column = place
     if not (0 <= row < size and 0 <= column < size):
         raise IllegalMove(f"row {row}, column {column} is off the {size}x{size} board; both count from 0 to {size - 1}")
@@ -72,7 +77,7 @@ def from_gtp(text: str, size: int) -> int:
     """
     vertex = text.strip().upper()
     if vertex == "PASS":
-        return size * size
+        return pass_point(size)
     if (pair := _PAIR.fullmatch(vertex)) and int(pair[1]) < size and int(pair[2]) < size:
         return int(pair[2]) * size + int(pair[1])
     column, number = GTP_COLUMNS.find(vertex[:1]), vertex[1:]
@@ -92,7 +97,7 @@ def to_sgf(point: int, size: int) -> str:
 def from_sgf(text: str, size: int) -> int:
     """The point of an SGF move value; empty is pass, and `tt` up to 19x19. Raises SgfError for any other text."""
     if text == "" or (text == "tt" and size <= 19):
-        return size * size
+        return pass_point(size)
     if len(text) == 2:
         column, row = (SGF_LETTERS.find(letter) for letter in text)
         if 0 <= row < size and 0 <= column < size:
@@ -101,5 +106,5 @@ def from_sgf(text: str, size: int) -> int:
 
 
 def _check(point: int, size: int) -> None:
-    if not 0 <= point <= size * size:
+    if not 0 <= point <= pass_point(size):
         raise IllegalMove(f"point {point} is off the {size}x{size} board of points 0 to {size * size - 1}")

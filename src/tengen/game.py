@@ -1,13 +1,13 @@
 """A game of Go with checked moves, readable errors and the board as an array.
 
-A point is an int, row by row from the top-left corner; `size * size` is pass. Methods that take a point also take a
-GTP vertex such as "D4" or "pass", and None for pass. Colors are BLACK (0) and WHITE (1).
+A point is an int, row by row from the top-left corner; `size * size` is pass (`Game.pass_point`). Methods that take a
+point also take a GTP vertex such as "D4" or "pass", and None for pass. Colors are BLACK (0) and WHITE (1).
 """
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,11 @@ class Game:
         return self._native.size
 
     @property
+    def pass_point(self) -> int:
+        """The point that stands for a pass, `size * size`."""
+        return coords.pass_point(self.size)
+
+    @property
     def rules(self) -> Rules:
         """The rule set."""
         return Rules.parse(self._native.rules)
@@ -109,8 +114,18 @@ class Game:
 
     @property
     def moves(self) -> list[tuple[int, int]]:
-        """(color, point) of every move; a pass is `size * size`."""
+        """(color, point) of every move; a pass has `pass_point`."""
         return self._native.moves()
+
+    def move_codes(self) -> npt.NDArray[np.uint16]:
+        """The moves as a `GameRecord` has them: uint16 [moves], the point with bit 15 set for White."""
+        return self._native.move_codes()
+
+    @property
+    def last_was_pass(self) -> bool:
+        """Whether the last move was a pass; False before the first move."""
+        moves = self.moves
+        return bool(moves) and moves[-1][1] == self.pass_point
 
     @property
     def move_count(self) -> int:
@@ -136,6 +151,14 @@ class Game:
     def handicap(self) -> int:
         """Black's handicap stones: 2 or more that Black had before White's first move, else 0."""
         return self._native.handicap
+
+    @property
+    def white_bonus(self) -> float:
+        """Points that the rules give White beside komi: for the handicap, and half a point for a button.
+
+        The half is subtracted where Black took the button.
+        """
+        return self._native.white_bonus
 
     @property
     def captures(self) -> tuple[int, int]:
@@ -220,7 +243,7 @@ class Game:
     def point(self, vertex: Vertex) -> int:
         """The point of an int, a GTP vertex or None (pass). Raises IllegalMove off the board."""
         if vertex is None:
-            return self.size * self.size
+            return self.pass_point
         if isinstance(vertex, str):
             return coords.from_gtp(vertex, self.size)
         point = operator.index(vertex)
@@ -328,7 +351,7 @@ class Game:
         Black has now. Raises IllegalMove as `setup` does.
         """
         rules = replace(self.rules, bonus="none", button=self._native.button_left)
-        return Game(self.size, rules, self.komi + self._native.white_bonus).setup(black, white, to_play)
+        return Game(self.size, rules, self.komi + self.white_bonus).setup(black, white, to_play)
 
     def restarted_here(self, to_play: int) -> "Game":
         """This position as a new game with this color to play: `restarted` with the stones of this board.
@@ -412,6 +435,31 @@ class Game:
         """Stones in the opponent's pass-alive territory, which are unconditionally dead."""
         return self._native.pass_dead()
 
+    def true_eyes(self, color: int | None = None) -> list[int]:
+        """Empty points that are true eyes of `color` (default: the side to play).
+
+        All neighbors are own stones, and of the diagonal points the opponent holds at most one in the middle of the
+        board, none at the edge.
+        """
+        return self._native.true_eyes(self._mover(color))
+
+    def sure_margin(self) -> float | None:
+        """Black's points minus White's where one side's pass-alive area alone beats the rest of the board, else None.
+
+        All other points count for the other side. Always None under territory scoring.
+        """
+        return self._native.sure_margin()
+
+    def end_by_rules(
+        self, settle: bool = False, *, dead_stones: Literal["pass-alive", "none"] = "pass-alive"
+    ) -> _native.GameEnd | None:
+        """How the game has ended and its count, without an agreement on dead stones; None while it goes on.
+
+        With `settle` a game under area scoring has also ended when every point is pass-alive area. `dead_stones`:
+        `pass-alive` removes the stones in the opponent's pass-alive territory, `none` counts the board as it stands.
+        """
+        return self._native.game_end(settle, dead_stones=dead_stones)
+
     def ownership_by_playouts(self, n: int = 64, seed: int = 0) -> npt.NDArray[np.float32]:
         """Mean final owner over `n` random playouts: float32 [size, size], from -1 (white) to +1 (black)."""
         return _native.ownership_by_playouts(self._native, n, seed)
@@ -456,6 +504,12 @@ class Game:
         except ValueError as error:
             raise IllegalMove(str(error)) from None
 
+    # For native code.
+
+    def native(self) -> _native.Game:
+        """The native game itself, no copy, for functions of native code; `clear` and `setup` replace it by another."""
+        return self._native
+
     # Text.
 
     def __str__(self) -> str:
@@ -467,6 +521,14 @@ class Game:
         moves = f"{self.move_count} move{'' if self.move_count == 1 else 's'}"
         about = f"{self.size}x{self.size}, {self._native.rules}, komi {self.komi:g}, {moves}"
         return f"<Game {about}, {COLOR_NAMES[self.to_play]} to play>"
+
+
+AnyGame: TypeAlias = Game | _native.Game
+
+
+def native_game(game: AnyGame) -> _native.Game:
+    """The native game of either kind of game."""
+    return game.native() if isinstance(game, Game) else game
 
 
 def checked_color(color: int) -> int:

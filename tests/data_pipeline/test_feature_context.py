@@ -182,11 +182,11 @@ def test_a_python_set_encodes_as_a_native_one(store: Store, symmetry: int) -> No
 def test_features_of_moves(store: Store) -> None:
     for g in range(0, len(store), 9):
         game = store.row(g).game()
-        f = FeatureContext(game._native)
+        f = FeatureContext(game.native())
         native = _native.plane_set("tengen")[0]
         planes = dict(zip(native, encode_game("tengen", game)[0], strict=True))
         assert f.own == game.to_play == 1 - f.other and f.self_komi == (game.komi if f.own else -game.komi) + (
-            game._native.white_bonus * (1 if f.own else -1)
+            game.white_bonus * (1 if f.own else -1)
         )
         assert np.flatnonzero(f.legal()).tolist() == sorted(game.legal_points())
         for name, found in (
@@ -229,7 +229,7 @@ def searched(planes: PlaneSet, pool: bool) -> tuple[list[np.ndarray], list[list[
     native = _native.SearchPool(params, [1, 2, 3], 2) if pool else _native.Search(params, 1)
     searches = [native.search(i) for i in range(3)] if pool else [native]
     for search, game in zip(searches, games, strict=True):
-        search.set_root(game._native)
+        search.set_root(game.native())
     rows, edge = 4 * len(games), 7
     limit = np.full(3, 4, np.int32) if pool else rows
     seen = []
@@ -293,6 +293,6 @@ def test_what_is_no_input_is_refused() -> None:
                 encode_game(made, Game(9))
     for context, wrong in (("stones", (0, 8)), ("laddered", (0, 3)), ("recent", (0,)), ("stones", (2, 0))):
         with pytest.raises(ValueError, match="must be"):
-            getattr(FeatureContext(Game(9)._native), context)(*wrong)
+            getattr(FeatureContext(Game(9).native()), context)(*wrong)
     with pytest.raises(ValueError, match="'10d' is no rank: write one such as 5k"):
         encode_game("tengen", Game(9), ranks=("10d", ""))

@@ -140,7 +140,7 @@ def test_komi_parity_is_a_wave_of_period_two(size: int, komi: float) -> None:
 
 def test_scalars_of_passes_and_handicap() -> None:
     game = Game(9, "chinese", 0.5).setup(black=[20, 24, 56], to_play=1)
-    assert scalars_of(game)["self_komi"] == pytest.approx((0.5 + game._native.white_bonus) / 20)
+    assert scalars_of(game)["self_komi"] == pytest.approx((0.5 + game.white_bonus) / 20)
     game.play("pass")
     passed = scalars_of(game)
     assert (passed["last_was_pass"], passed["second_last_was_pass"], passed["pass_ends"]) == (1, 0, 1)
@@ -216,7 +216,7 @@ def test_refuses_what_cannot_be_encoded() -> None:
 def test_a_position_is_encoded_as_it_was_although_it_is_played_on() -> None:
     """Another thread plays a move and takes it back while the position is encoded."""
     game = random_game(19, "tromp-taylor", seed=3, moves=200)
-    native = game._native
+    native = game.native()
     move = next(p for p in game.legal_points() if p < 361)
     planes, scalars, mask = encode_game("tengen", game)
     known = {planes.tobytes(), encode_game("tengen", game.copy().play(move))[0].tobytes()}
@@ -241,4 +241,4 @@ def test_a_position_is_encoded_as_it_was_although_it_is_played_on() -> None:
 def test_an_edge_beyond_all_tensors_is_refused() -> None:
     planes, scalars, mask = encode_game("tengen", Game(5))
     with pytest.raises(ValueError, match="edge 65536 is more than 32768"):
-        _native.encode_game("tengen", Game(5)._native, 0, 65536, planes, scalars, mask)
+        _native.encode_game("tengen", Game(5).native(), 0, 65536, planes, scalars, mask)

@@ -178,7 +178,7 @@ def check(name: str, at: Position, symmetry: int, edge: int) -> set[str]:
             wanted = np.zeros((edge, edge))
             wanted[:size, :size] = turn(np.array(values).reshape(size, size), symmetry)
             np.testing.assert_allclose(plane, wanted, rtol=1e-5, err_msg=f"{name}, {plane_name}\n{at.game}")
-    white = at.game.komi + at.game._native.white_bonus
+    white = at.game.komi + at.game.white_bonus
     assert scalars == pytest.approx([(white if at.own else -white) / 20])
     return {plane_name for plane_name, values in expected.items() if values is not None and any(values)}
 

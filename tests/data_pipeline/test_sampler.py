@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from data_pipeline.plain_batch import equal, policy_index, turn
+from data_pipeline.self_play_games import self_played
 
 from tengen.data import Rows, Sampler, Store, StoreWriter, encode_game
+from tengen.data.label_sampler import LabelSampler
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_moves
 from tengen.data.split import derive
 from tengen.errors import StoreError
@@ -245,7 +247,7 @@ def test_the_result_under_the_other_scoring_is_that_of_its_rules(scoring: str, t
         for number in range(240):
             area, territory = (Game(5 + number % 3, rules=rules, komi=0) for rules in ("chinese", "japanese"))
             while not area.is_over:
-                useful = area._native.useful_moves("none")
+                useful = area.native().useful_moves("none")
                 point = int(rng.choice(useful)) if useful else area.size**2
                 area.play(point)
                 territory.play(point)
@@ -438,3 +440,19 @@ def test_a_damaged_row_is_an_error_not_a_crash(tmp_path: object) -> None:
         writer.add(GameRecord(9, pack_moves([0, 1, 0], [40, 40, 3])))
     with pytest.raises(StoreError, match="row 0 is no game: move to point 40; if it is the store"):
         Sampler(Store.open(path), "all", batch_size=3, threads=2).batch(0)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_games_of_one_board_size_alone(tmp_path: Path, labels: bool) -> None:
+    with StoreWriter(tmp_path / "games") as writer:
+        for seed in range(30):
+            writer.add(self_played(seed))
+    games = Store.open(tmp_path / "games")
+    wanted = np.flatnonzero(games.column("size") == 7)
+    kinds: dict[bool, Any] = {False: Sampler, True: LabelSampler}
+    sampler = kinds[labels](games, split="all", size=7)
+    assert sampler.edge == 7 and set(sampler.game_rows) <= set(wanted)
+    assert labels or set(sampler.game_rows) == set(wanted)
+    assert not np.array_equal(sampler.game_rows, kinds[labels](games, split="all").game_rows)
+    with pytest.raises(StoreError, match=f"none of its {len(wanted)} games on 7x7 is set apart"):
+        Sampler(games, "validation", validation_fraction=1e-9, size=7)

@@ -92,6 +92,17 @@ def test_a_side_that_plays_twice_has_no_reply_between(tmp_path: Path) -> None:
     assert batch.reply.sum(1).tolist() == [0, 1, 0] and batch.reply[1, 5] == 1
 
 
+def test_records_are_their_moves_in_a_mixed_batch_too(games: Store) -> None:
+    """The store of another self-play run, as `learn.records`: its visits are not learned."""
+    records = Sampler(games, "all", batch_size=64)
+    batch = MixedSampler(LabelSampler(games, batch_size=64, edge=9), records, 1.0).batch(0)
+    moves = np.zeros((64, 82))
+    moves[np.arange(64), batch.policy] = 1
+    assert batch.target is not None and np.array_equal(batch.target, moves)
+    visits = Encoder(games, records.plane_set, 9).encode(records.rows(0), targets=True).target
+    assert visits is not None and not np.array_equal(visits, moves)
+
+
 def test_every_recorded_position_once_an_epoch(games: Store) -> None:
     first = 20
     sampler = LabelSampler(games, first, batch_size=7, seed=3)

@@ -41,7 +41,7 @@ def position(seed: int) -> Game:
     """A position of a random game without moves into own eyes."""
     rng, game = random.Random(seed), Game(SIZE)
     for _ in range(rng.randrange(45)):
-        eyes = game._native.true_eyes(game.to_play)
+        eyes = game.true_eyes(game.to_play)
         points = [p for p in game.legal_points() if p not in eyes]
         game.play(rng.choice(points) if points else "pass")
         if game.is_over:

@@ -63,8 +63,8 @@ class Pair:
         self.agree("no result", game.is_no_result, plain.is_no_result)
         self.agree("over, button", (game.is_over, game.button), (plain.is_over, plain.button))
         ends = not plain.button_left and (plain.passes > 0 or plain.passed_here(plain.to_play))
-        self.agree("pass ends", game._native.pass_ends, ends)
-        self.agree("handicap", (game.handicap, game._native.white_bonus), (plain.handicap, plain.bonus))
+        self.agree("pass ends", game.native().pass_ends, ends)
+        self.agree("handicap", (game.handicap, game.white_bonus), (plain.handicap, plain.bonus))
         self.tally["positions"] += 1
         self.tally["no results"] += plain.is_no_result
         self.tally["repeated passes"] += plain.repeated_pass and plain.passes < 2
@@ -72,7 +72,7 @@ class Pair:
     def check_legality(self, color: int) -> list[str]:
         """Why each point is forbidden to a color."""
         game, reasons = self.game, self.plain.reasons(color)
-        self.agree(f"legality for {color}", [game._native.legality(p, color) for p in range(len(reasons))], reasons)
+        self.agree(f"legality for {color}", [game.native().legality(p, color) for p in range(len(reasons))], reasons)
         self.agree("legal points", game.legal_points(color), [p for p, reason in enumerate(reasons) if not reason])
         if color == game.to_play:
             self.agree("superko", game.superko_bans(), [p for p, why in enumerate(reasons) if why == "superko"])
@@ -122,7 +122,7 @@ class Pair:
         self.agree(f"board {moves} moves ago", (tuple(game.board.ravel().tolist()), game.to_play), (before, to_play))
         for color, p in self.plain.moves[len(self.plain.moves) - moves :]:
             game.play(p, color)
-        self.agree("replayed", (game.captures, game._native.hash), (self.game.captures, self.game._native.hash))
+        self.agree("replayed", (game.captures, game.native().hash), (self.game.captures, self.game.native().hash))
         self.tally["undos"] += 1
 
     def check_everything(self, rng: random.Random) -> None:

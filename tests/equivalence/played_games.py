@@ -194,7 +194,7 @@ class EncorePair(Pair):
     def check_encore_legality(self) -> None:
         for color in (0, 1):
             reasons = self.plain.reasons(color)
-            self.agree("legality", [self.game._native.legality(p, color) for p in range(len(reasons))], reasons)
+            self.agree("legality", [self.game.native().legality(p, color) for p in range(len(reasons))], reasons)
             self.agree("legal points", self.game.legal_points(color), [p for p, why in enumerate(reasons) if not why])
             self.tally["barred kos"] += reasons.count("superko")
         self.agree("bans", sorted(set(self.game.superko_bans())), sorted(set(self.plain.bans())))

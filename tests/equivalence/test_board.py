@@ -63,7 +63,7 @@ def test_any_moves(size: int, rules: Rules, komi: float, moves: list[tuple[bool,
         p = [*corner, size * size][number % (len(corner) + 1)]
         color = pair.game.to_play if in_turn else 1 - pair.game.to_play
         reason = pair.plain.reason(p, color)
-        pair.agree(f"reason for {p}", pair.game._native.legality(p, color), reason)
+        pair.agree(f"reason for {p}", pair.game.native().legality(p, color), reason)
         if not reason:
             pair.play(p, color)
     pair.check_everything(random.Random(size))
@@ -110,7 +110,7 @@ def test_real_games_against_sgfmill() -> None:
         assert game.board.tolist() == expected
         codes = np.array([p | color << 15 for color, p in moves], np.uint16)
         assert _native.check_moves(19, "chinese", codes, none, none)[0] == len(game.moves)
-        assert np.array_equal(game._native.move_codes(), codes[: len(game.moves)])
+        assert np.array_equal(game.move_codes(), codes[: len(game.moves)])
 
 
 def test_the_full_comparison_runs() -> None:

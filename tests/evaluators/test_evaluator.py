@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tengen import Game
-from tengen.engine import Engine, Limits, SearchQueue
+from tengen.engine import Engine, Limits, MoveRestriction, SearchQueue
 from tengen.engine.pool import SearchPool
 from tengen.errors import NetworkError
 from tengen.evaluators import BatchEvaluator, BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.evaluators.symmetric import SymmetricEvaluator
+from tengen.game import BLACK
 
 
 class Changed(BatchEvaluator):
@@ -49,7 +50,8 @@ def think(evaluator: BatchEvaluator) -> None:
 
 def wait(evaluator: BatchEvaluator) -> None:
     with SearchQueue(evaluator) as queue:
-        tasks = [queue.start(Game(9), Limits(visits=1), avoid=avoid) for avoid in ([], [0])]
+        restrictions = [MoveRestriction(BLACK, [0])]
+        tasks = [queue.start(Game(9), Limits(visits=1), restrictions=given) for given in ([], restrictions)]
         tasks[1].wait(20)
         tasks[0].wait(20)
 

@@ -142,7 +142,7 @@ def test_positions_get_legal_moves_that_sum_to_one() -> None:
     alone = UniformEvaluator().evaluate([game])
     assert np.flatnonzero(alone.policy[0] == 0).tolist() == [12]
     assert alone.policy[0].sum() == pytest.approx(1)
-    both = UniformEvaluator().evaluate([game, Game(7)._native])
+    both = UniformEvaluator().evaluate([game, Game(7).native()])
     board = both.policy[0, :-1].reshape(7, 7)
     assert board[:5, :5].ravel().tolist() == alone.policy[0, :-1].tolist()
     assert not board[5:].any() and not board[:, 5:].any() and both.policy[0, -1] == alone.policy[0, -1]

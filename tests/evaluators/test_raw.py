@@ -32,7 +32,7 @@ class Known(UniformEvaluator):
 def test_numbers_are_those_of_white_and_the_policy_is_that_of_legal_moves(color: int, sign: int) -> None:
     game, evaluator = Game(3).setup(black=[0], to_play=color), Known()
     [found] = raw_outputs(evaluator, game, [0], optimism=0.25)
-    [again] = raw_outputs(evaluator, game._native, [0], optimism=0.25)
+    [again] = raw_outputs(evaluator, game.native(), [0], optimism=0.25)
     assert found.as_json() == again.as_json()
     assert evaluator.optimism is not None and evaluator.optimism.tolist() == [0.25]
     told = found.as_json()

@@ -261,12 +261,12 @@ def test_playouts_decide_where_the_players_disagree() -> None:
     ],
 )
 def test_a_majority_of_pass_alive_points_wins(komi: float, margin: float | None) -> None:
-    assert finished(komi=komi)._native.sure_margin() == margin
+    assert finished(komi=komi).sure_margin() == margin
 
 
 def test_no_majority_on_an_open_board_or_under_territory_rules() -> None:
-    assert Game(9)._native.sure_margin() is None
-    assert Game.from_diagram(FINISHED, "japanese", 0.5)._native.sure_margin() is None
+    assert Game(9).sure_margin() is None
+    assert Game.from_diagram(FINISHED, "japanese", 0.5).sure_margin() is None
 
 
 # Black has A, B and their eyes A5, A3, A1: 7 stones, 3 points. White has 9 stones and the points D5, E5, E3, D1 and E1;
@@ -314,7 +314,7 @@ def test_a_whole_komi_can_make_a_draw() -> None:
     black = frozenset(p for p in range(25) if game.board[divmod(p, 5)] == 0)
     verdict = count(game, {"A": frozenset(), "B": black})
     assert verdict.disputed, "a draw and a win are different winners"
-    assert game._native.sure_margin() is None
+    assert game.sure_margin() is None
 
 
 def test_dame_count_for_neither_side() -> None:
@@ -389,8 +389,8 @@ def with_dead_stone(rules: str = "tromp-taylor", komi: float = 0.5) -> Game:
 def test_a_stone_in_the_opponents_pass_alive_territory_is_dead() -> None:
     game = with_dead_stone()
     assert game.pass_dead() == [game.point("B3")]
-    counted = game._native.game_end()
-    standing = game._native.game_end(dead_stones="none")
+    counted = game.end_by_rules()
+    standing = game.end_by_rules(dead_stones="none")
     assert counted is not None and standing is not None and counted.owners is not None
     assert (counted.score, standing.score) == (17 - 8 - 0.5, 15 - 9 - 0.5)  # A3 touches both while B3 stands
     assert counted.owners.ravel()[game.point("B3")] == BLACK
@@ -404,7 +404,7 @@ def test_the_search_that_passes_and_the_count_agree(komi: float) -> None:
     search = TreeSearch(Checksum(), SearchParams(score_weight=0.0), 1)
     search.set_root(game, allow=[game.size**2])
     search.run(20)
-    ending = game.copy().play("pass")._native.game_end()
+    ending = game.copy().play("pass").end_by_rules()
     assert ending is not None and ending.score is not None
     assert ending.winner == BLACK
     assert search.stats().value[0] == (1 if game.to_play == BLACK else -1)

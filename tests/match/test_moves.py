@@ -23,10 +23,9 @@ def named(row: np.ndarray) -> set[str]:
 
 def test_an_eye_has_its_own_stones_around_it_and_few_of_the_opponent_at_its_corners() -> None:
     games = [Game.from_diagram(text, to_play=BLACK) for text in (EYES, EYES.replace("O", "X"))]
-    filled = allowed_moves([game._native for game in games], "no-useful-move", "none")
+    filled = allowed_moves(games, "no-useful-move", "none")
     eyes = [
-        named(allowed_moves([game._native], "free", "none")[0]) - named(row)
-        for game, row in zip(games, filled, strict=True)
+        named(allowed_moves([game], "free", "none")[0]) - named(row) for game, row in zip(games, filled, strict=True)
     ]
     assert eyes == [{"D4", "E5", "pass"}, {"A3", "C3", "D4", "E5", "pass"}]
 
@@ -35,22 +34,22 @@ def test_moves_in_pass_alive_area_are_not_useful() -> None:
     # Black lives at the bottom with the eyes A1 and C1. E5 is White's only eye: Black may want it, White does not.
     game = Game.from_diagram(". . . O .\n. . O O O\n. . . . .\nX X X X .\n. X . X .", to_play=WHITE)
     open_points = {"A5", "B5", "C5", "A4", "B4", "A3", "B3", "C3", "D3", "E3", "E2", "E1"}
-    assert named(allowed_moves([game._native], "free", "pass-alive")[0]) == open_points | {"E5", "pass"}
-    assert named(allowed_moves([game._native], "no-useful-move", "pass-alive")[0]) == open_points
+    assert named(allowed_moves([game], "free", "pass-alive")[0]) == open_points | {"E5", "pass"}
+    assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == open_points
     game.play("pass")
-    assert named(allowed_moves([game._native], "free", "pass-alive")[0]) == open_points | {"A1", "C1", "pass"}
-    assert named(allowed_moves([game._native], "no-useful-move", "pass-alive")[0]) == open_points
+    assert named(allowed_moves([game], "free", "pass-alive")[0]) == open_points | {"A1", "C1", "pass"}
+    assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == open_points
 
 
 def test_without_dead_stones_captures_stay_useful() -> None:
     # White's E3 is dead in Black's area, which counts for White where the board counts as it stands.
-    game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)._native
+    game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)
     assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == {"pass"}
     assert named(allowed_moves([game], "no-useful-move", "none")[0]) == {"C3", "D3", "E1", "E2"}
 
 
 def test_pass_is_allowed_when_nothing_else_is_useful() -> None:
-    game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
+    game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)
     assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == {"pass"}
     assert named(allowed_moves([game], "no-legal-move", "pass-alive")[0]) == {"B4", "D4"}
     assert len(named(allowed_moves([game], "free", "pass-alive")[0])) > 1

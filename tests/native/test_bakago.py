@@ -61,18 +61,18 @@ def test_point_score(size: int) -> None:
     board = plain_go.empty_board(size)
     moves: list[int] = []
     while len(moves) < phase(size, 250):
-        legal = game._native.legal_points()
+        legal = game.legal_points()
         p = size * size if rng.random() < 0.1 or not legal else rng.choice(legal)
         if p < size * size:
-            played = plain_go.play(board, p, game._native.to_play)
+            played = plain_go.play(board, p, game.to_play)
             assert played
             board = played.board
-        game._native.play(p)
+        game.play(p)
         moves.append(p)
         if rng.random() > 0.2 and len(moves) > 8:
             continue
         for published in (False, True):
-            scores = _native.bakago_scores(game._native, published)
+            scores = _native.bakago_scores(game.native(), published)
             slow = [score(board, q, moves, published) if board[q] == 2 else 0.0 for q in range(size * size)]
             assert np.allclose(scores.ravel(), slow, atol=1e-3), (moves, published)
 
@@ -82,7 +82,7 @@ def test_the_queue_as_published_forgets_the_newest_moves() -> None:
     moves = ["D4", "E4", "D5", "E5", "Q16", "R16", "Q15"]
     for move in moves:
         game = game.play(move)
-    meant, published = (_native.bakago_scores(game._native, queue) for queue in (False, True))
+    meant, published = (_native.bakago_scores(game.native(), queue) for queue in (False, True))
     near_old, near_new = game.point("F3"), game.point("P17")
     assert published.ravel()[near_new] < meant.ravel()[near_new]
     assert published.ravel()[near_old] > meant.ravel()[near_old]
@@ -90,8 +90,8 @@ def test_the_queue_as_published_forgets_the_newest_moves() -> None:
 
 def test_weights_are_the_scores_of_good_points() -> None:
     game = Game(9).play("E5").play("C3")
-    weights = _native.playout_weights(game._native, "bakago")
-    scores = _native.bakago_scores(game._native).ravel()
+    weights = _native.playout_weights(game.native(), "bakago")
+    scores = _native.bakago_scores(game.native()).ravel()
     empty = [p for p in range(81) if p not in (game.point("E5"), game.point("C3"))]
     assert np.allclose(weights[empty], scores[empty])
     assert weights[81] == 1

@@ -230,6 +230,6 @@ def test_playouts_pay_the_tax_of_groups(rules: str, black: int) -> None:
     game = Game.from_diagram("\n".join([*rows * 3, rows[0]]), rules, komi=0)
     params = SearchParams(memory=1 << 24, priors="uniform", playout="uniform", playouts=1, playout_weight=1)
     search = _native.Search(params.native(), 1)
-    search.set_root(game._native)
+    search.set_root(game.native())
     search.run(1)
     assert search.root_score() == game.score() == black

@@ -114,8 +114,8 @@ def test_a_game_ends_and_counts_as_its_parts_say(rules: str) -> None:
 def test_the_bonus_for_a_handicap_counts_in_a_sure_win() -> None:
     """Black's area is 15 of 25 points: a lead of 5, which three stones' bonus and komi 2.5 turn around."""
     diagram = ". X . X X\nX X X X X\nX X X X X\n. . . . .\n. . . . ."
-    assert Game.from_diagram(diagram, "tromp-taylor", komi=2.5)._native.sure_margin() == 15 - 10 - 2.5
-    handicap = Game.from_diagram(diagram, "chinese", komi=2.5)._native
+    assert Game.from_diagram(diagram, "tromp-taylor", komi=2.5).sure_margin() == 15 - 10 - 2.5
+    handicap = Game.from_diagram(diagram, "chinese", komi=2.5)
     assert handicap.white_bonus == 13
     assert handicap.sure_margin() is None
 

@@ -101,7 +101,7 @@ def test_patterns_tell_apart_what_looks_different(group: str, length: int) -> No
     for number, moves in enumerate(real_games(6)):
         game = replay(moves[: 40 + 35 * number])
         plain = Chains(game)
-        for point, features in _native.linear_features(game._native):
+        for point, features in _native.linear_features(game.native()):
             (feature,) = (f for f in features if first <= f < first + count)
             by_pattern.setdefault(plain_pattern(plain, point, steps), set()).add(feature)
     assert all(len(found) == 1 for found in by_pattern.values())
@@ -116,7 +116,7 @@ def special(game: Game, group: str) -> dict[int, list[int]]:
     first, count = GROUPS[group]
     found = {
         p: sorted(f - first for f in features if first <= f < first + count)
-        for p, features in _native.linear_features(game._native)
+        for p, features in _native.linear_features(game.native())
     }
     return {point: features for point, features in found.items() if features}
 
@@ -173,7 +173,7 @@ def test_the_trainer_is_softmax_regression_by_adagrad(player: int) -> None:
         if player != 2 and move >> 15 != player:
             continue
         game = replay(moves[:ply])
-        points, rows = zip(*_native.linear_features(game._native), strict=True)
+        points, rows = zip(*_native.linear_features(game.native()), strict=True)
         chances = softmax(weights, rows)
         at = points.index(int(move & 0x7FFF))
         loss -= float(np.log(chances[at]))
@@ -236,7 +236,7 @@ def test_the_trainer_learns_a_planted_policy(planted: None) -> None:
     def game_of(length: int) -> tuple[Words, float]:
         game, moves, entropy = Game(7), [], 0.0
         for _ in range(length):
-            chances = _native.playout_weights(game._native, "linear").astype(np.float64)
+            chances = _native.playout_weights(game.native(), "linear").astype(np.float64)
             chances /= chances.sum()
             point = int(random.choice(len(chances), p=chances))
             entropy -= np.log(chances[point])
@@ -349,4 +349,4 @@ def test_weights_lie_in_files_of_any_name(name: str, tmp_path: Path) -> None:
         pytest.skip("the file system takes no such name")
     np.testing.assert_array_equal(_native.read_linear_weights(path), steps)
     if name.isprintable():
-        assert _native.playout_weights(Game(5)._native, f"linear:{path}").any()
+        assert _native.playout_weights(Game(5).native(), f"linear:{path}").any()

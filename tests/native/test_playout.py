@@ -42,7 +42,7 @@ def test_settled_position() -> None:
     assert sorted(game.dead_by_playouts(64)) == sorted(dead)
     owner = np.full((7, 7), 0)
     owner[4:] = 1
-    assert np.array_equal(_native.final_ownership(game._native, 64, 1), owner)
+    assert np.array_equal(_native.final_ownership(game.native(), 64, 1), owner)
     assert str(game) == board
 
 
@@ -51,33 +51,33 @@ def test_playouts_end_and_fill_the_board() -> None:
         game = Game(size)
         owner = game.ownership_by_playouts(1, seed=1)
         assert np.count_nonzero(owner) > 0.9 * size * size
-        moves = _native.run_playouts(game._native, 4, 1) / 4
+        moves = _native.run_playouts(game.native(), 4, 1) / 4
         assert size * size * 0.7 < moves <= 3 * size * size
 
 
 @pytest.mark.parametrize("policy", _native.playout_policies())
 def test_threads_share_the_playouts(policy: str) -> None:
     game = Game(9).play("C3")
-    moves = [_native.run_playouts(game._native, 101, 1, policy, threads) for threads in (1, 2, 3, 3)]
+    moves = [_native.run_playouts(game.native(), 101, 1, policy, threads) for threads in (1, 2, 3, 3)]
     assert moves[2] == moves[3]
     assert max(moves) < 1.1 * min(moves)
     for threads in (0, -1, 10_000):
         with pytest.raises(ValueError, match=str(threads)):
-            _native.run_playouts(game._native, 1, 1, policy, threads)
+            _native.run_playouts(game.native(), 1, 1, policy, threads)
 
 
 def test_an_unknown_policy_is_refused_with_those_there_are() -> None:
     with pytest.raises(ValueError, match=r"mogo.*uniform, local, bakago"):
-        _native.run_playouts(Game(9)._native, 1, 1, "mogo")
+        _native.run_playouts(Game(9).native(), 1, 1, "mogo")
     with pytest.raises(ValueError, match="mogo"):
-        _native.playout_weights(Game(9)._native, "mogo")
+        _native.playout_weights(Game(9).native(), "mogo")
 
 
 @pytest.mark.parametrize("policy", _native.playout_policies())
 def test_weights_are_zero_where_illegal(policy: str) -> None:
     game = Game.from_diagram(SETTLED)
-    weights = _native.playout_weights(game._native, policy)
-    legal = np.isin(np.arange(50), [*game._native.legal_points(), 49])
+    weights = _native.playout_weights(game.native(), policy)
+    legal = np.isin(np.arange(50), [*game.legal_points(), 49])
     assert weights.shape == (50,)
     assert np.all(weights >= 0)
     assert weights[legal].max() > 0
@@ -96,7 +96,7 @@ def test_counts_of_real_games(shared: Path) -> None:
         game = Game(19, "chinese", float(komi[1]))
         moves = re.findall(r";([BW])\[(\w*)\]", record)
         codes = np.array([from_sgf(point, 19) | ("BW".index(color) << 15) for color, point in moves], np.uint16)
-        game._native.play_moves(codes)
+        game.native().play_moves(codes)
         score = float(result[2]) * (1 if result[1] == "B" else -1)
         hits += abs(game.score(game.dead_by_playouts(32)) - score) <= 1
         games += 1

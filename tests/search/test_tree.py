@@ -393,7 +393,7 @@ def test_wrong_settings_are_refused() -> None:
 def test_a_deep_tree_has_one_line_for_each_move() -> None:
     params = SearchParams(memory=1 << 24, candidate_max=1, priors="local", playout="uniform", playouts=1)
     search = _native.Search(params.model_copy(update={"playout_weight": 1}).native(), 1)
-    search.set_root(Game(9)._native)
+    search.set_root(Game(9).native())
     search.run(60)
     lines = search.text(60, 1).splitlines()
     assert len(lines) > 50

@@ -48,6 +48,7 @@ def test_paths_lines_and_move_numbers() -> None:
     assert (last.depth, last.move_number, tree.root.depth, tree.root.path) == (4, 4, 0, [tree.root])
     note = tree.add_node(last, {"C": [b"a word"]})
     assert (note.depth, note.move_number, note.comment, note.move) == (5, 4, "a word", None)
+    assert tree.add_move(note, 0, 81).is_pass and not note.is_pass and not last.is_pass
 
 
 def test_the_way_that_was_visited_is_followed() -> None:

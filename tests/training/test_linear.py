@@ -273,7 +273,7 @@ def test_the_file_is_evaluated_as_its_playouts_draw(unbroken: Path, store: Path)
         game = Game(record.size)
         for move in record.moves[: rows.ply[i]]:
             game.play(int(move & 0x7FFF), color=int(move >> 15))
-        weights = _native.playout_weights(game._native, f"linear:{unbroken}").astype(np.float64)
+        weights = _native.playout_weights(game.native(), f"linear:{unbroken}").astype(np.float64)
         chance = weights[int(record.moves[rows.ply[i]] & 0x7FFF)] / weights.sum()
         if chance > 0:
             assert results.loss[i] == pytest.approx(-np.log(chance), rel=1e-3)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
-from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
+from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, pass_point, to_gtp
 from tengen.data.planes import plane_set
 from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import resumed
@@ -424,7 +424,7 @@ def _moves(fields: Fields, name: str, size: int, may_pass: bool = True) -> list[
         if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)):
             raise QueryError(name, form)
         found.append((_player(name, pair[0]), _vertex(name, pair[1], size)))
-        if not may_pass and found[-1][1] == size * size:
+        if not may_pass and found[-1][1] == pass_point(size):
             raise QueryError(name, "a pass is no stone")
     return found
 

@@ -203,7 +203,7 @@ def _add_human(view: _View, fields: Fields, human: RawOutput, size: int, *, poli
 
 def _policy(game: Game, policy: NDArray[np.float32]) -> list[float]:
     """The probabilities of the points, row by row, and of pass; -1 where a move is illegal."""
-    legal = [*game.legal_points(), game.size**2]
+    legal = [*game.legal_points(), game.pass_point]
     total = float(policy[legal].sum())
     found = [-1.0] * len(policy)
     for point in legal:

@@ -142,7 +142,7 @@ def pool_visits(evaluator: Evaluator, size: int, seconds: float, games: int = PO
 
 
 def playouts(policy: str, size: int, seconds: float) -> Playouts:
-    game = Game(size)._native
+    game = Game(size).native()
     seed = iter(range(10**9))
 
     def work() -> int:

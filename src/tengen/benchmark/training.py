@@ -171,7 +171,7 @@ def _random_game(size: int, seed: int) -> GameRecord:
     random = np.random.default_rng(seed)
     game = Game(size)
     for _ in range(size * size // 2):
-        legal = [point for point in game.legal_points() if point < size * size]
+        legal = game.legal_points()
         if not legal:
             break
         game.play(int(random.choice(legal)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.engine.passing import is_early, opponent_passed
+from tengen.engine.passing import is_early
 from tengen.engine.shapes import Shapes
 from tengen.engine.style import Style
 from tengen.evaluators.evaluator import Evaluator
@@ -43,7 +43,7 @@ def considered(game: Game, policy: NDArray[np.float64], floor: float) -> NDArray
     Own true eyes are left out, and pass unless it is the most probable move: then it is the only one, except early in
     a game whose opponent has not passed (`passing.is_early`).
     """
-    pass_, shapes = game.size**2, Shapes(game)
+    pass_, shapes = game.pass_point, Shapes(game)
     legal = {*game.legal_points(), pass_}
     ranked = [
         p
@@ -51,7 +51,7 @@ def considered(game: Game, policy: NDArray[np.float64], floor: float) -> NDArray
         if p in legal and not shapes.fills_own_eye(p, game.to_play)
     ]
     if ranked[0] == pass_:
-        if len(ranked) == 1 or not is_early(game, shapes) or opponent_passed(game):
+        if len(ranked) == 1 or not is_early(game, shapes) or game.last_was_pass:
             return np.array([pass_])
         ranked.remove(pass_)
     minimum = floor * policy[ranked[0]]

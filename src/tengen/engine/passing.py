@@ -39,15 +39,15 @@ def choose_move(
     the winrate of a pass by search as if the opponent moved next, only where the count advises one. With `cleanup` dead
     stones are captured before passing.
     """
-    pass_ = game.size * game.size
-    if len(game.moves) >= LONGEST * pass_:
+    pass_ = game.pass_point
+    if len(game.moves) >= LONGEST * game.size**2:
         return pass_
     shapes = Shapes(game)
     order = dict.fromkeys([c.point for c in ranked] + game.legal_points() + [pass_])
     sensible = [p for p in order if p == pass_ or not shapes.fills_own_eye(p, game.to_play)]
     if not cleanup and is_early(game, shapes):
         points = [p for p in sensible if p != pass_]
-        if points and (sensible[0] != pass_ or not opponent_passed(game)):
+        if points and (sensible[0] != pass_ or not game.last_was_pass):
             return points[0]
     best = next((c for c in ranked if c.point == sensible[0]), None)
     return _Ending(game, shapes, sensible, best, count(), pass_winrate, cleanup).move()
@@ -56,11 +56,6 @@ def choose_move(
 def is_early(game: Game, shapes: Shapes) -> bool:
     """Whether the board has so few stones that no game is over, not even one with a large handicap."""
     return sum(color != EMPTY for color in shapes.colors) < _EARLIEST * game.size**2
-
-
-def opponent_passed(game: Game) -> bool:
-    """Whether the last move was a pass."""
-    return bool(game.moves) and game.moves[-1][1] == game.size**2
 
 
 class _Ending:
@@ -79,14 +74,14 @@ class _Ending:
         self.game, self.shapes, self.count = game, shapes, count
         self.favourite, self.pass_winrate = favourite, pass_winrate
         self.me = game.to_play
-        self.pass_ = game.size * game.size
+        self.pass_ = game.pass_point
         self.best = sensible[0]
         self.moves = [p for p in sensible if p != self.pass_]
         self.territory = count.territory.ravel()
         self.ownership = (count.ownership if self.me == 0 else -count.ownership).ravel()
         self.alive = game.pass_alive().ravel()
         self.dead = set(count.dead)
-        self.opponent_passed = opponent_passed(game)
+        self.opponent_passed = game.last_was_pass
         self.margin = self._margin()
         self.cleanup = cleanup or self._needs_cleanup()
 

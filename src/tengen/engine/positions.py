@@ -63,7 +63,7 @@ def replayed(game: Game, rules: Rules) -> Game:
 
 def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
     """The symmetries, but for the identity, under which stones, legal moves and what is restricted stay in place."""
-    return _native.root_symmetries(game._native, [restriction.native() for restriction in restrictions])
+    return _native.root_symmetries(game.native(), [restriction.native() for restriction in restrictions])
 
 
 def distinct_images(point: int, size: int, symmetries: Sequence[int]) -> dict[int, int]:

@@ -25,7 +25,7 @@ class Shapes:
     def __init__(self, game: Game) -> None:
         self.size = game.size
         self.colors: list[int] = [int(c) for c in game.board.ravel()]
-        self._eyes = [frozenset(game._native.true_eyes(color)) for color in (0, 1)]
+        self._eyes = [frozenset(game.true_eyes(color)) for color in (0, 1)]
 
     def neighbors(self, point: int) -> Iterator[int]:
         return neighbors(point, self.size)

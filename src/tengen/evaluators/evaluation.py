@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.game import Game
+from tengen.game import AnyGame
 
 Floats: TypeAlias = NDArray[np.float32]
-Rows: TypeAlias = slice | NDArray[np.intp]
-Position: TypeAlias = Game | _native.Game
+RowIndex: TypeAlias = slice | NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +62,12 @@ class InputBatch:
     def __len__(self) -> int:
         return len(self.mask)
 
-    def __getitem__(self, rows: Rows) -> InputBatch:
+    def __getitem__(self, rows: RowIndex) -> InputBatch:
         """The chosen positions: views of a slice, copies for an array of rows."""
         optimism = None if self.optimism is None else self.optimism[rows]
         return InputBatch(self.plane_set, self.planes[rows], self.scalars[rows], self.mask[rows], optimism)
 
-    def encode(self, row: int, position: Position, symmetry: int = 0) -> None:
+    def encode(self, row: int, position: AnyGame, symmetry: int = 0) -> None:
         """Write a position into a row. Raises ValueError for a board that is larger than the tensor."""
         planes, scalars, mask = (array[row] for array in self.arrays)
         find_plane_set(self.plane_set).write_game(position, planes, scalars, mask, symmetry)
@@ -139,12 +138,12 @@ class Evaluation:
         """The names of the outputs beyond policy, value, score and ownership that there are."""
         return [name for name in FURTHER if getattr(self, name) is not None]
 
-    def rows(self, chosen: Rows) -> Evaluation:
+    def rows(self, chosen: RowIndex) -> Evaluation:
         """The chosen rows: views of a slice, copies for an array of rows."""
         columns = (getattr(self, field.name) for field in fields(self))
         return Evaluation(*(None if column is None else column[chosen] for column in columns))  # type: ignore[arg-type]
 
-    def write(self, chosen: Rows, source: Evaluation) -> None:
+    def write(self, chosen: RowIndex, source: Evaluation) -> None:
         """Replace the chosen rows. An output that `source` lacks becomes NaN."""
         for field in fields(self):
             target, column = getattr(self, field.name), getattr(source, field.name)

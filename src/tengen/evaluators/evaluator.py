@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
-from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position, evaluation_fault
-from tengen.game import Game
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_fault
+from tengen.game import AnyGame, Game, native_game
 
 RAW_OPTIMISM = 0.2
 """The share of the optimistic policy in evaluations without search, KataGo's default for the root."""
@@ -60,7 +60,7 @@ class Evaluator(ABC):
             parts.append((rows, chosen.infer(batch[rows])))
         return _of_rows(parts, len(batch), batch.edge)
 
-    def evaluate(self, positions: Sequence[Position]) -> Evaluation:
+    def evaluate(self, positions: Sequence[AnyGame]) -> Evaluation:
         """Evaluate positions, on tensors with the edge of the largest board. The policy has legal moves alone.
 
         Networks with an optimistic policy have a share of `RAW_OPTIMISM` of it.
@@ -68,7 +68,7 @@ class Evaluator(ABC):
         Raises ValueError without positions, and NetworkError for a board of a size that the evaluator does not know and
         as `infer_checked`.
         """
-        games = [game._native if isinstance(game, Game) else game for game in positions]
+        games = [native_game(game) for game in positions]
         if not games:
             raise ValueError("there is no position to evaluate: give one or more")
         edge = max(game.size for game in games)
@@ -140,7 +140,7 @@ class BatchEvaluator(Evaluator):
         """A batch in this evaluator's encoding, to be written. Raises NetworkError for a plane set that is unknown."""
         return InputBatch.zeros(self.plane_set, rows, edge)
 
-    def encoded(self, positions: Sequence[Position], edge: int | None = None) -> InputBatch:
+    def encoded(self, positions: Sequence[AnyGame], edge: int | None = None) -> InputBatch:
         """The positions in this evaluator's encoding, on tensors of `edge`, that of the largest board unless given."""
         return InputBatch(self.plane_set, *plane_set(self.plane_set).encode_games(positions, edge))
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen import _native
 from tengen.data.planes import plane_set
-from tengen.evaluators.evaluation import Floats, Position
+from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator, keep_legal
 from tengen.evaluators.symmetric import SYMMETRIES, infer_under
-from tengen.game import WHITE, Game
+from tengen.game import WHITE, AnyGame, native_game
 
 UNKNOWN = -1.0
 """Stands for an error or a time that the network does not predict."""
@@ -83,7 +82,7 @@ class RawOutput:
 
 def raw_outputs(
     evaluator: Evaluator,
-    position: Position,
+    position: AnyGame,
     symmetries: Sequence[int] = range(SYMMETRIES),
     optimism: float = RAW_OPTIMISM,
     advantage: float = 0.0,
@@ -94,7 +93,7 @@ def raw_outputs(
     visits of the side to move, for networks that read them. Raises NetworkError for a board size that the evaluator
     does not know.
     """
-    game: _native.Game = position._native if isinstance(position, Game) else position
+    game = native_game(position)
     chosen, size, count = evaluator.on(game.size), game.size, len(symmetries)
     batch = replace(chosen.encoded([game] * count, size), optimism=np.full(count, optimism, np.float32))
     scalars = plane_set(chosen.plane_set).scalars

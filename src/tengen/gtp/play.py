@@ -248,7 +248,7 @@ def _dead(session: GtpSession, args: Arguments, first: int) -> Collection[int]:
     way = args.text(first).lower() if len(args) > first else "both"
     if way == "dead":
         points = [args.vertex(index, session.game.size) for index in range(first + 1, len(args))]
-        empty = [p for p in points if p == session.game.size**2 or session.game.board.ravel()[p] == EMPTY]
+        empty = [p for p in points if p == session.game.pass_point or session.game.board.ravel()[p] == EMPTY]
         if empty:
             raise GtpError(f"no stone at {coords.to_gtp(empty[0], session.game.size)}")
         return points

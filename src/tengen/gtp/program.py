@@ -196,7 +196,7 @@ class GtpProgram:
 
 
 def _is_stone(game: Game, point: int) -> bool:
-    return point < game.size**2 and game.board[divmod(point, game.size)] in (0, 1)
+    return point != game.pass_point and game.board[divmod(point, game.size)] in (0, 1)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def set_position(session: GtpSession, args: Arguments) -> str:
     stones: tuple[list[int], list[int]] = ([], [])
     for index in range(0, len(args), 2):
         point = args.vertex(index + 1, size)
-        if point == size**2:
+        if point == session.game.pass_point:
             raise GtpError(f"invalid vertex {args.text(index + 1)}: a point of the board expected")
         stones[args.color(index)].append(point)
     game = Game(size, session.game.rules, session.game.komi)
@@ -188,7 +188,7 @@ def set_free_handicap(session: GtpSession, args: Arguments) -> str:
     args.expect(2, size * size - 1)
     _expect_empty(session)
     points = [args.vertex(index, size) for index in range(len(args))]
-    if size * size in points:
+    if session.game.pass_point in points:
         raise GtpError("bad vertex list: pass is not a point")
     if len(set(points)) < len(points):
         raise GtpError("bad vertex list: a vertex is repeated")

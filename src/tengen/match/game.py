@@ -276,7 +276,7 @@ class MatchGame:
         winner, score = (None, None) if end is None else (end.winner, end.score)
         return GameRecord(
             size=self.game.size,
-            moves=self.game._native.move_codes(),
+            moves=self.game.move_codes(),
             rules=self.game.rules.text,
             komi=self.game.komi,
             winner=winner,
@@ -317,13 +317,13 @@ class MatchGame:
             return self._ended_by_rules(conditions.dead_stones)
         if game.is_over or at_limit:
             return self._count()
-        if (margin := game._native.sure_margin()) is not None:
+        if (margin := game.sure_margin()) is not None:
             detail = f"unconditionally alive points alone win by {abs(margin):g}"
             return self._won(BLACK if margin > 0 else WHITE, "", "majority", detail=detail)
         return None
 
     def _ended_by_rules(self, dead_stones: DeadStones) -> Outcome | None:
-        self.end = self.game._native.game_end(self.conditions.settle, dead_stones=dead_stones)
+        self.end = self.game.end_by_rules(self.conditions.settle, dead_stones=dead_stones)
         if self.end is None:
             return None
         if self.end.score is None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import PassPolicy
+from tengen.game import AnyGame, native_game
 
 Bools: TypeAlias = NDArray[np.bool_]
 Weights: TypeAlias = NDArray[np.floating] | Bools
@@ -19,14 +20,14 @@ DeadStones = Literal["pass-alive", "none"]
 territory, or none."""
 
 
-def allowed_moves(games: Sequence[_native.Game], pass_policy: PassPolicy, dead_stones: DeadStones) -> Bools:
+def allowed_moves(games: Sequence[AnyGame], pass_policy: PassPolicy, dead_stones: DeadStones) -> Bools:
     """[games, size * size + 1]: the legal moves of the sides to play that the policy allows; all boards of one size.
 
     `free` allows all, `no-legal-move` a pass only when nothing else is legal, `no-useful-move` only when nothing else
     is useful: all moves but own true eyes and, unless `dead_stones` is none, points of pass-alive area of either side.
     With `none` those points stay useful, because stones without life count until they are captured.
     """
-    allowed: Bools = _native.allowed_moves(games, pass_policy, dead_stones)
+    allowed: Bools = _native.allowed_moves([native_game(game) for game in games], pass_policy, dead_stones)
     return allowed
 
 

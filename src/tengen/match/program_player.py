@@ -79,7 +79,7 @@ class ProgramPlayer(Player):
             return error
         info, seconds = move.info, time.perf_counter() - started
         comment = "" if info.winrate is None else comment_of(turn.game.to_play, info.winrate, info.score, info.visits)
-        point = turn.game.size**2 if move.point is None else move.point
+        point = turn.game.pass_point if move.point is None else move.point
         return Choice(point, move.point is None, comment, info.visits or 0, seconds)
 
 

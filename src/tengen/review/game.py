@@ -140,7 +140,7 @@ def positions_of(tree: GameTree, line: Sequence[GameNode] | None = None) -> list
     nodes = tree.line(tree.root) if line is None else line
     first_move = next((place for place, node in enumerate(nodes) if node.move is not None), 0)
     begin = max((place for place, node in enumerate(nodes[:first_move]) if node.setup), default=0)
-    last_stone = max((place for place, node in enumerate(nodes) if node.point not in (None, tree.size**2)), default=0)
+    last_stone = max((place for place, node in enumerate(nodes) if node.move and not node.is_pass), default=0)
     return [
         (node, resumed(game) if game.is_over else game.copy())
         for place, (node, game) in enumerate(zip(nodes, tree.positions(nodes), strict=True))

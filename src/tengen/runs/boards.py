@@ -36,9 +36,8 @@ def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None =
         color = int(board[row, col])
         dead = owned is not None and int(owned[row, col]) == 1 - color
         parts.append(_stone(row, col, color, numbers.get(row * size + col), 0.5 if dead else 1))
-    last = points[-1] if points else size**2
-    if last < size**2 and board.flat[last] < 2:
-        row, col = divmod(last, size)
+    if points and not game.last_was_pass and board.flat[points[-1]] < 2:
+        row, col = divmod(points[-1], size)
         where = f'cx="{_middle(col)}" cy="{_middle(row)}" r="18.6"'
         parts.append(f'<circle {where} fill="none" stroke="#e2574c" stroke-width="2.2"/>')
     return _svg(size, "".join(parts), f"final position, {result}")
@@ -52,13 +51,13 @@ def position_picture(game: Game, label: str, played: int, color: int, line: Sequ
     board, size = game.board, game.size
     parts = [_board(size), *(_stone(r, c, int(board[r, c]), None) for r, c in np.argwhere(board < 2).tolist())]
     for number, point in reversed(list(enumerate(line))):
-        if point < size**2:
+        if point != game.pass_point:
             parts.append(_stone(*divmod(point, size), color ^ (number & 1), number + 1, 0.8))
-    if game.moves and game.moves[-1][1] < size**2:
+    if game.moves and not game.last_was_pass:
         row, col = divmod(game.moves[-1][1], size)
         where = f'cx="{_middle(col)}" cy="{_middle(row)}" r="7"'
         parts.append(f'<circle {where} fill="none" stroke="#8a8f94" stroke-width="2.6"/>')
-    if played < size**2:
+    if played != game.pass_point:
         row, col = divmod(played, size)
         x, y, d = _middle(col), _middle(row), 11
         cross = f"M{x - d} {y - d}L{x + d} {y + d}M{x - d} {y + d}L{x + d} {y - d}"

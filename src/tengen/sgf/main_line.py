@@ -121,7 +121,7 @@ def setup_points(node: Properties, name: str, size: int) -> list[int]:
     for value in filter(bytes.strip, node.get(name, ())):
         corner, _, other = value.partition(b":")
         ends = [point_of(end, size) for end in (corner, other or corner)]
-        if size * size in ends:
+        if coords.pass_point(size) in ends:
             raise SgfProblem("a point off the board", f"{name}[{value[:12].decode('ascii', 'replace')}]")
         if len(points) > size * size:  # rectangles that cover the board again and again
             raise SgfProblem("more stones than points", f"{len(node[name]):,} values of {name} in one node")

@@ -43,7 +43,7 @@ class GameNode:
     """A position in a game tree. `GameTree.add_move` and `add_node` create nodes.
 
     id: unique in the tree; the root's is 0. children: all that may follow; `children[0]` is the main line. properties:
-    raw SGF values by name, in the encoding of the tree. move: (color, point), with `size * size` for pass, or None.
+    raw SGF values by name, in the encoding of the tree. move: (color, point), or None; see `is_pass`.
     problem: why the node cannot be shown; normally empty. analysis: the result of a search of the position. edits: how
     often the position was changed.
     """
@@ -111,8 +111,13 @@ class GameNode:
 
     @property
     def point(self) -> int | None:
-        """The point of the move, None without one."""
+        """The point of the move, `coords.pass_point` for a pass; None without one."""
         return None if self.move is None else self.move[1]
+
+    @property
+    def is_pass(self) -> bool:
+        """Whether the move is a pass; False without one."""
+        return self.point == coords.pass_point(self.tree.size)
 
     @property
     def comment(self) -> str:
@@ -190,7 +195,7 @@ class GameNode:
                 point = point_of(place, self.tree.size)
             except SgfProblem:
                 continue
-            if colon and point < self.tree.size**2:
+            if colon and point != coords.pass_point(self.tree.size):
                 labels[point] = text_of({"LB": [text]}, "LB", self.tree.charset)
         return labels
 
@@ -222,7 +227,7 @@ class GameNode:
             start, colon, end = value.partition(b":")
             with suppress(SgfProblem):
                 pair = point_of(start, self.tree.size), point_of(end, self.tree.size)
-                if colon and self.tree.size**2 not in pair and pair[0] != pair[1]:
+                if colon and coords.pass_point(self.tree.size) not in pair and pair[0] != pair[1]:
                     pairs.append(pair)
         return pairs
 

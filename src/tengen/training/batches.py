@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tengen.coords import pass_point
 from tengen.data.batch import Batch, BatchSource, Rows, prefetch
 from tengen.data.encoder import Target
 from tengen.data.record import WHITE_BIT, symmetry_table
@@ -38,7 +39,7 @@ def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArra
             own = sizes == size
             turned = symmetry_table(size)[rows.symmetry[here[own]], point[own]].astype(np.int64)
             y, x = np.divmod(turned, size)
-            found[here[own]] = np.where(turned == size * size, edge * edge, y * edge + x)
+            found[here[own]] = np.where(turned == pass_point(size), edge * edge, y * edge + x)
     return found
 
 

@@ -42,7 +42,7 @@ class ScoreEstimate:
         is_area = game.rules.scoring == "area"
         return cls(
             komi=game.komi,
-            bonus=game._native.white_bonus,
+            bonus=game.white_bonus,
             scoring=game.rules.scoring,
             stones=(stones[0], stones[1]) if is_area else (0, 0),
             territory=(empty[0], empty[1]),

@@ -74,7 +74,7 @@ class TeachingMode:
         self._judged.clear()
 
     def hint_at(self, node: GameNode) -> int | None:
-        """The point of the hint for this position, `size * size` for a pass; None without one."""
+        """The point of the hint for this position, `Game.pass_point` for a pass; None without one."""
         return self._hint[1] if self._hint is not None and self._hint[0] == node.position_key else None
 
     async def answer_hint(self, session: GameSession) -> bool:
