@@ -436,7 +436,7 @@ def test_a_helper_plays_with_the_stages_of_the_lead(
     folder.prepare(lead)
     folder.network(0).parent.mkdir()
     folder.network(0).touch()
-    folder.pending(0).mkdir(parents=True)
+    transport.FolderTransport(folder).cycle_games(0).begin()
     monkeypatch.setattr(loop, "CyclePlayer", Player)
     monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=lambda _: None))
     with pytest.raises(KeyboardInterrupt):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from filelock import FileLock
 
 from tengen.data import store as store_module
 from tengen.data.record import GameRecord, pack_moves
@@ -184,6 +185,47 @@ def test_a_cycle_that_is_over_gives_nothing_to_play(tmp_path: Path) -> None:
     pending = open_games(tmp_path / "c")
     pending.clear()
     assert list(pending.claim(BLOCK)) == []
+
+
+def test_a_cycle_that_another_process_stores_while_a_block_is_locked_gives_nothing_to_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """filelock makes the folder anew: the helper played the whole cycle again."""
+
+    def late(*args: Any, **more: Any) -> FileLock:
+        FolderGames(folder).clear()
+        return FileLock(*args, **more)
+
+    folder = tmp_path / "c"
+    helper = open_games(folder)
+    monkeypatch.setattr("tengen.disk.FileLock", late)
+    assert list(helper.claim(BLOCK)) == []
+    assert not helper.is_open()
+
+
+def test_a_folder_that_goes_while_filelock_makes_it_gives_nothing_to_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mkdir of a folder that was there and has gone since: the helper ended with an error."""
+
+    def gone(*_: object, **__: object) -> None:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(tmp_path / "c"))
+
+    helper = open_games(tmp_path / "c")
+    monkeypatch.setattr("tengen.disk.FileLock", lambda *_, **__: SimpleNamespace(acquire=gone))
+    assert list(helper.claim(BLOCK)) == []
+
+
+def test_the_games_of_a_cycle_that_an_older_version_began_go_on(tmp_path: Path) -> None:
+    """Its folder has no mark that the cycle is open."""
+    pending = open_games(tmp_path / "c")
+    pending.add([game(1)])
+    pending.flush()
+    for path in (tmp_path / "c").iterdir():
+        if path.suffix != ".arrow":
+            path.unlink()
+    again = open_games(tmp_path / "c")
+    assert again.is_open() and list(again.claim(3)) == [0, 2]
 
 
 @pytest.mark.parametrize("read", [0, 1])

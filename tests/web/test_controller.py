@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import pytest
 from web_engine import FakeEngine, FakeEngines, perform, until
@@ -311,6 +312,29 @@ def test_the_progress_of_a_review_changes_on_the_thread_that_may_stop_it_alone(m
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
     assert threads == {threading.current_thread()}
+
+
+def test_a_review_ends_with_its_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """asyncio cancels its task and then waits for the thread that searches."""
+    begun, ended = threading.Event(), []
+
+    def endless(*args: Callable[[], bool]) -> None:
+        *_, should_end = args
+        begun.set()
+        deadline = time.monotonic() + 10
+        while not should_end() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        ended.append(should_end())
+
+    monkeypatch.setattr("tengen.web.running_review.review", endless)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.review()
+        await until(begun.is_set)
+        controller.session.running_review = None  # nobody stops it
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+    assert ended == [True]
 
 
 def test_a_review_is_stopped_by_the_same_button_and_by_another_game() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from nicegui import ui
 from web_alone import element, is_shown, perform, press, send
 from web_engine import FakeEngine, FakeEngines, until
 
@@ -35,6 +36,24 @@ def test_a_running_analysis_is_in_the_graph() -> None:
         assert element("graph").props["points"] == [{"place": 0, "winrate": 0.6, "score": 2.5}]
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+def test_a_result_is_kept_on_the_position_that_was_searched_alone() -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        session.play(40)
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(lambda: page._thread.latest)
+        searched = session.node
+        session.seek(0)  # the search has not heard of it
+        page._poll()
+        assert search_result(session.node) is None
+        session.seek(1)
+        page._poll()
+        assert session.node is searched and search_result(searched) is not None
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
@@ -168,6 +187,35 @@ def test_the_variation_of_a_move_in_the_list_is_drawn_on_its_own_position_alone(
             assert board["line"] == []
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+def test_the_first_tap_on_a_move_in_the_list_shows_its_variation_and_the_second_plays_it() -> None:
+    async def scene(page: Page) -> None:
+        board, session = element("board").props, page.session
+        rows = [row for row, _ in page._analysis._table._rows]
+
+        def tap(row: ui.element) -> None:
+            send(row, "mouseenter")  # a browser sends it before the click of a finger too
+            send(row, "click", True)
+
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(lambda: (page.refresh(), rows[1].visible and search_result(session.node))[1])
+        found = search_result(session.node)
+        assert found is not None
+        for row in (1, 2):
+            tap(rows[row])
+            assert board["line"] == list(found.candidates[row].pv) and session.node.parent is None
+        send(rows[2], "mouseleave")
+        assert board["line"] == list(found.candidates[2].pv), "the board has scrolled into view"
+        send(rows[2], "blur")
+        assert board["line"] == []
+        tap(rows[2])
+        assert session.node.parent is None, "its line was not on the board"
+        tap(rows[2])
+        assert session.node.point == found.candidates[2].point and board["line"] == []
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_the_refutation_is_on_the_board_again_when_the_pointer_has_left_the_list() -> None:

@@ -17,6 +17,7 @@ from web_engine import FakeEngine, FakeEngines, until
 from tengen.game import WHITE, Game
 from tengen.review.game import positions_of
 from tengen.sgf import GameNode, GameTree, split_trees
+from tengen.web.analyses import search_result
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
@@ -118,6 +119,31 @@ def test_a_page_that_waits_for_its_browser_is_not_kept_as_the_last_one_of_its_ta
         assert game.state["tab"] == "tab", "it was kept when the connection was lost, and not again"
         for client in (old, new):
             client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_page_that_is_loaded_again_rests_before_its_connection_is_missed() -> None:
+    """Else both play and search the one game: a paused engine goes on, and results come to the wrong positions."""
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        engine = FakeEngine()
+        site = Site(FakeEngines(lambda: engine), GameSettings(size=9, players=PEOPLE), 0)
+        old, left = await visit(site, "tab")
+        other, another = await visit(site, "another tab")
+        left._tapped(40)
+        left._switch_analysis(True)
+        await until(lambda: left._thread.latest)
+        new, page = await visit(site, "tab")
+        shown = page.session is left.session, page.is_connected, another.is_connected, left.is_connected
+        page._navigate(lambda session: session.seek(0))
+        left._poll()  # until it is thrown away
+        found = search_result(page.session.node)
+        for client in (old, new, other):
+            client.delete()
+        assert shown == (True, True, True, False)
+        assert found is None
 
     asyncio.run(asyncio.wait_for(scene(), 60))
 

@@ -1,15 +1,22 @@
-"""What the server serves beside the page: the manifest of the app and its icons."""
+"""What the server serves beside the page, the manifest of the app and its icons, and how it ends."""
 
 from __future__ import annotations
 
 import errno
 import json
+import signal
 import socket
+import subprocess
+import threading
+import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from web_browser import Tab
+from hostile import command_line
+from offspring import Offspring
+from web_browser import Tab, server
 
 from tengen.errors import TengenError
 from tengen.web.server import free_port
@@ -56,3 +63,65 @@ def test_a_busy_browser_has_time_to_answer(site: tuple[str, Path]) -> None:
         opened = json.loads(answer.read()[1:])
     urllib.request.urlopen(f"{socket}&sid={opened['sid']}", data=b"1").close()  # 1 closes it
     assert opened["pingInterval"] + opened["pingTimeout"] > 15_000, "milliseconds"
+
+
+HERE = Path(__file__).parent
+
+
+def ends_within(seconds: float, process: subprocess.Popen[bytes]) -> bool:
+    """Whether a server ends in time; one that does not is killed."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return False
+    return True
+
+
+@pytest.mark.posix
+@pytest.mark.usefixtures("no_process_is_left")
+def test_a_second_ctrl_c_ends_the_program_too(tmp_path: Path, offspring: Offspring) -> None:
+    """It skips what is done on shutdown, and the process stayed until the program had moved."""
+    log = tmp_path / "log.txt"
+    with server(str(HERE / "web_closing.py"), command_line("hangs", 1), log=log) as (process, _):
+        assert offspring.begun(1, "hangs")
+        for _ctrl_c in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+        assert ends_within(20, process)
+    assert process.returncode == 0 and log.read_text() == ""
+
+
+@pytest.mark.posix
+@pytest.mark.usefixtures("no_process_is_left")
+def test_sigterm_ends_a_program_that_does_not_end_with_its_input(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    with server(str(HERE / "web_closing.py"), command_line("will-not-quit"), log=log) as (process, _):
+        deadline = time.monotonic() + 60
+        while "moved" not in log.read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert ends_within(20, process)
+    assert process.returncode == 143 and log.read_text() == "moved\n"
+
+
+@pytest.mark.posix
+def test_a_browser_without_web_sockets_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    """Its request waits for the next message, up to 12 s."""
+    log = tmp_path / "log.txt"
+
+    def poll() -> None:
+        with suppress(OSError), urllib.request.urlopen(f"{polling}&sid={opened['sid']}", timeout=60) as answer:
+            answer.read()
+
+    with server(str(HERE / "web_server.py"), log=log) as (process, url):
+        polling = url + "/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+        with urllib.request.urlopen(polling) as answer:
+            opened = json.loads(answer.read()[1:])
+        waiting = threading.Thread(target=poll)
+        waiting.start()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert ends_within(6, process)
+    waiting.join()
+    assert process.returncode == 0 and log.read_text() == ""

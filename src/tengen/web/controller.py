@@ -13,6 +13,7 @@ from tengen.engine import Limits, SearchResult, Style
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview
+from tengen.sgf import GameNode
 from tengen.web.counting import explain
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.language import _
@@ -60,8 +61,10 @@ class EngineController:
         self.failure = ""
         """Why the engine has stopped, until it goes on."""
         self.activity: Activity = ""
+        self.analyzed: GameNode | None = None
+        """The position of the running or last analysis."""
         self.search_key = (0, 0)
-        """`GameAnalyses.search_key` of the running or last analysis."""
+        """`GameAnalyses.search_key` of `analyzed` when that analysis began."""
         self._one_move = False
         self._asking = 0
         self._changed, self._failed, self._engines, self._min_seconds = changed, failed, engines, min_seconds
@@ -287,7 +290,7 @@ class EngineController:
 
     async def _analyze(self) -> bool:
         session, node = self.session, self.session.node
-        self.search_key = session.analyses.search_key(node)
+        self.analyzed, self.search_key = node, session.analyses.search_key(node)
         if node.analysis is not None and node.analysis.visits >= self.analysis.visits:
             return False
         self.activity = "analyzing"

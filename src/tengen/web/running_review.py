@@ -58,6 +58,9 @@ class RunningReview:
             found = await asyncio.to_thread(self._search, positions)
             if self._is_stale():
                 found, message = None, _("the review has stopped: the positions of the game have changed")
+        except asyncio.CancelledError:  # the server ends, and waits for the thread that searches
+            self.stop()
+            raise
         except TengenError as error:
             message = str(error)
         except Exception:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import signal
 import socket
+import sys
 import threading
 from collections import OrderedDict
 from copy import copy
 from pathlib import Path
+from types import FrameType
 from weakref import WeakSet
 
 from nicegui import Client, app, background_tasks, ui
+from nicegui.server import Server
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -35,6 +39,8 @@ RECONNECT_SECONDS = 60.0
 """How long the page of a lost connection waits for its browser."""
 ANSWER_SECONDS = 15.0
 """NiceGUI asks a browser for a sign of life every 0.8 of this, and drops it after 0.4 more: a busy machine is late."""
+CLOSING_SECONDS = 1
+"""How long the end of the server waits for requests: that of a browser without WebSockets waits for a message."""
 MAX_SESSIONS = 100
 # Without this a file that is dropped outside the upload field replaces the page.
 IGNORE_DROPPED_FILES = (
@@ -154,6 +160,9 @@ class Site:
         if tab is None:
             return
         page.tab = tab
+        for other in list(self._pages):
+            if other is not page and other.tab == tab:
+                other.rest()  # the tab was loaded again, and the old connection is not missed yet
         kept = self._sessions.find(tab)
         background_tasks.create(page.load_preferences(), name="tengen preferences")
         if kept is not None and kept is not page.session:
@@ -201,24 +210,32 @@ def serve(
     def root() -> None:
         site.open(ui.context.client)
 
-    app.on_shutdown(site.close)
+    app.on_shutdown(site.close)  # a second Ctrl-C skips it
 
     # Started after the server. Not a daemon thread: OpenVINO aborts when its thread is cut off at exit.
     warming = threading.Thread(target=_warm_up, args=(engines, settings.size), name="tengen-warm-up")
     app.on_startup(warming.start)
-    with contextlib.suppress(KeyboardInterrupt):
-        ui.run(
-            host=host,
-            port=port,
-            title="Tengen",
-            favicon=ICON,
-            dark=None,
-            reload=False,
-            workers=1,  # else the variable WEB_CONCURRENCY says it, and uvicorn refuses more
-            reconnect_timeout=ANSWER_SECONDS,
-            show=(f"/?token={token}" if token else "/") if open_browser else False,
-            show_welcome_message=False,
-        )
+    logging.getLogger("uvicorn.error").addFilter(_goes_on)
+    # uvicorn closes on SIGTERM and then sends it again, which by default ends the process before its programs have.
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            ui.run(
+                host=host,
+                port=port,
+                title="Tengen",
+                favicon=ICON,
+                dark=None,
+                reload=False,
+                workers=1,  # else the variable WEB_CONCURRENCY says it, and uvicorn refuses more
+                reconnect_timeout=ANSWER_SECONDS,
+                timeout_graceful_shutdown=CLOSING_SECONDS,
+                show=(f"/?token={token}" if token else "/") if open_browser else False,
+                show_welcome_message=False,
+            )
+    finally:
+        site.close()
+        signal.signal(signal.SIGTERM, before)
 
 
 def manifest() -> JSONResponse:
@@ -242,6 +259,16 @@ def manifest() -> JSONResponse:
         "icons": icons,
     }
     return JSONResponse(about, media_type="application/manifest+json")
+
+
+def _goes_on(_record: logging.LogRecord) -> bool:
+    """Whether the server does not end yet: uvicorn writes tracebacks of what it cuts off then."""
+    return not (hasattr(Server, "instance") and Server.instance.should_exit)
+
+
+def _terminated(number: int, _frame: FrameType | None) -> None:
+    """End with the status that other commands have after SIGTERM."""
+    sys.exit(128 + number)
 
 
 def _warm_up(engines: PageEngines, size: int) -> None:
