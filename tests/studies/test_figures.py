@@ -54,6 +54,17 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
     assert copies is not None and copies.high - copies.low == pytest.approx(found.high - found.low, rel=1e-6)
 
 
+def test_the_mean_of_seeds_that_are_always_right_has_an_interval(path: Path, tmp_path: Path) -> None:
+    """Of 25 games: that of a single seed, of two it had no width."""
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+    for step in ("net-1", "net-2"):
+        folder.run_folder(step).mkdir()
+        results(np.ones(25, bool), np.arange(25)).save(folder.run_folder(step) / "predictions.npz")
+        (tmp_path / f"{step}.json").write_text(json.dumps({"command": folder.command(step)}))
+    one, both = (find_figure(folder, Figure(figure="top1", of=of)) for of in (["net-1"], ["net-1", "net-2"]))
+    assert one == both == Estimate(1.0, pytest.approx(0.8668, abs=1e-4), 1.0, 25)  # type: ignore[arg-type]
+
+
 def test_a_figure_of_the_training_batches_is_of_the_last_tenth_and_in_the_scale_of_the_page(
     path: Path, tmp_path: Path
 ) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe
 from tengen.reinforce.config import PolicyGradientConfig, UpdateConfig
 from tengen.selfplay.config import LearnConfig, SelfPlayConfig
-from tengen.training.config import RunConfig, TrainerConfig
+from tengen.training.config import LossWeights, RunConfig, TrainerConfig
 from tengen.training.recipe import Strict
 
 
@@ -56,3 +58,11 @@ def test_numbers_that_no_machine_can_take_are_refused_in_one_line(
             load_recipe(recipe, [f"{name}=99999999999999999999998"], model=model)
         assert str(error.value).startswith("--set") and name in str(error.value) and "less than" in str(error.value)
         assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("loss", ["value", "move2"])
+@pytest.mark.parametrize("weight", [math.inf, math.nan])
+def test_a_weight_of_a_loss_is_finite(loss: str, weight: float) -> None:
+    """It ended the run at its first step, with advice on targets."""
+    with pytest.raises(ValidationError, match="finite"):
+        LossWeights.model_validate({loss: weight})

@@ -167,7 +167,7 @@ def test_optimizers_follow_their_papers(name: str) -> None:
 @pytest.mark.parametrize(
     ("decayed", "names"),
     [
-        ("filters", {"conv.weight"}),
+        ("filters", {"conv.weight", "point.weight"}),
         ("kernels", {"conv.weight", "point.weight", "mix.weight"}),
         ("all", {"conv.weight", "point.weight", "mix.weight", "conv.bias", "point.bias", "mix.bias"}),
     ],
@@ -234,3 +234,11 @@ def test_state_survives_saving() -> None:
     assert [g["rule"] for g in other.param_groups] == ["muon", "adam"]
     states = zip(optimizer.state.values(), other.state.values(), strict=True)
     assert all(str(a) == str(b) for a, b in states)
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+@pytest.mark.parametrize("option", ["lr", "weight_decay"])
+def test_rate_and_decay_are_no_options(name: str, option: str) -> None:
+    """They were taken, and those of the groups of parameters went before them."""
+    with pytest.raises(RecipeError, match=f"{option} has no effect in the options: give optimizer.{option}"):
+        make_optimizer(Small(), OptimizerConfig(name=name, options={option: 0.1}))

@@ -247,6 +247,34 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(
     assert_same_end(unbroken, folder)
     steps = [entry["step"] for entry in read_events(folder) if entry["event"] == "train"]
     assert steps == sorted(set(steps)), "no step is logged twice"
+    logs = [[(e["step"], e["policy"], e["lr"]) for e in read_events(each, "train")] for each in (unbroken, folder)]
+    assert logs[0] == logs[1], "the means of step 10 are those of steps 6 to 10, of which 9 and 10 came after the kill"
+
+
+def test_a_checkpoint_without_sums_of_losses_is_taken(unbroken: Path, settings: dict[str, Any], tmp_path: Path) -> None:
+    """An earlier version wrote none."""
+    shutil.copytree(unbroken, tmp_path / "run")
+    path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]
+    state = torch.load(path, weights_only=True)
+    del state["losses"]
+    torch.save(state, path)
+    settings["training"]["steps"] = 35
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert [event["step"] for event in read_events(tmp_path / "run", "train")][-2:] == [30, 35]
+
+
+def test_a_checkpoint_in_which_other_weights_decay_is_refused(
+    unbroken: Path, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """That of an earlier version, which left filters of one output without decay."""
+    settings["training"] |= {"optimizer": {"weight_decay": 0.1}, "steps": 35}
+    shutil.copytree(unbroken, tmp_path / "run")
+    path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]
+    state = torch.load(path, weights_only=True)
+    state["identity"]["training"]["optimizer"]["weight_decay"] = 0.1
+    torch.save(state, path)
+    with pytest.raises(RecipeError, match=r"step 30 was .* another version of Tengen, in which other weights decay"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
 class StopAt(Callback):
@@ -354,7 +382,7 @@ def test_a_damaged_later_checkpoint_does_not_push_out_a_good_one(tmp_path: Path)
     for step in (8, 10):
         (tmp_path / f"step-{step:08d}.ckpt").write_bytes(b"")
     trainer = Mock(step=9, save=lambda path: path.write_bytes(b"good"))
-    Checkpoints(tmp_path, 1, 1, {}).save(trainer)
+    Checkpoints(tmp_path, 1, 1, dict).save(trainer)
     assert [step for step, _ in checkpoints(tmp_path)] == [9]
 
 

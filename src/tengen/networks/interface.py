@@ -75,7 +75,7 @@ class NetConfig(BaseModel):
     `family` names the architecture, `plane_set` the encoding that it reads.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     family: str
     plane_set: str = "tengen"

@@ -1,13 +1,12 @@
 """The configurations of training: what a recipe says, checked and frozen. Needs no PyTorch."""
 
 import math
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tengen.errors import StoreError
+from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.training.recipe import (
     MAX_BATCH,
     MAX_COUNT,
@@ -102,7 +101,7 @@ class LossWeights(BaseModel):
     (see `losses.check_losses`).
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
     __pydantic_extra__: dict[str, NonNegative] = Field(init=False)  # no argument of __init__ for type checkers
 
     policy: NonNegative = key(1.0, "cross-entropy with the move played, or with the visits of the search")
@@ -247,16 +246,15 @@ class RecordsConfig(Strict):
         DEFAULT_FRACTION, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1
     )
 
-    def open_stores(self, local: Mapping[str, Path] = {}) -> "tuple[Store, Store]":
+    def open_stores(self, local: LocalFiles = AS_NAMED) -> "tuple[Store, Store]":
         """The store to train on and the one that validates; the same one without `validation_store`.
 
-        `local` says where they lie on this machine, unless it is where the recipe says. Raises StoreError; where there
-        is no such folder, it names the setting that gives another.
+        Raises StoreError; where there is no such folder, it names the setting that gives another.
         """
         from tengen.data.store import Store
 
         def opened(name: str, other: str) -> Store:
-            path = local.get(name, Path(name))
+            path = local.path(name)
             try:
                 return Store.open(path)
             except StoreError as error:

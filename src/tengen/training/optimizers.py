@@ -119,17 +119,29 @@ def orthogonalize(matrices: Tensor) -> Tensor:
 
 
 def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list[dict[str, Any]]:
-    """Convolution filters with weight decay, then all other parameters, those that decay apart from the rest."""
+    """The matrices of `split_parameters` with weight decay, then all other parameters, those that decay apart from the
+    rest."""
+    for name in ("lr", "weight_decay"):
+        if name in config.options:  # it is for groups without one, and all of them have one
+            raise ValueError(f"{name} has no effect in the options: give optimizer.{name}")
     matrices, rest = split_parameters(network)
-    # Not by their shape: the slopes, gains and shifts of channels and the biases of points have several axes too.
-    kernels = {id(layer.weight) for layer in network.modules() if isinstance(layer, nn.Conv2d | nn.Linear)}
-    decayed = [p for p in rest if config.decayed == "all" or (config.decayed == "kernels" and id(p) in kernels)]
+    kernels = _kernels(network, config)
+    decayed = [p for p in rest if config.decayed == "all" or id(p) in kernels]
     inside = {id(p) for p in decayed}
     groups = [
         {"params": matrices, "lr": config.lr, "weight_decay": config.weight_decay},
         {"params": [p for p in rest if id(p) not in inside], "lr": lr_rest, "weight_decay": 0.0},
     ]
     return groups + [{"params": decayed, "lr": lr_rest, "weight_decay": config.weight_decay}] * bool(decayed)
+
+
+def _kernels(network: nn.Module, config: OptimizerConfig) -> set[int]:
+    """The weights of layers that decay, by `id`: of convolutions, with `decayed: kernels` of dense layers too."""
+    if config.decayed == "filters" and not config.weight_decay:  # with the groups of checkpoints of earlier versions
+        return set()
+    kinds = nn.Conv2d if config.decayed == "filters" else nn.Conv2d | nn.Linear
+    # Not by their shape: the slopes, gains and shifts of channels and the biases of points have several axes too.
+    return {id(layer.weight) for layer in network.modules() if isinstance(layer, kinds)}
 
 
 def _muon(network: nn.Module, config: OptimizerConfig) -> Optimizer:

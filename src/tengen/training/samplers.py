@@ -75,7 +75,7 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE, local: LocalFiles = AS_NAM
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     labels = None
     if isinstance(train, LabelSampler):
-        options = {"threads": data.threads, "extra": OF_GAMES}
+        options: dict[str, Any] = {"threads": data.threads, "extra": OF_GAMES}
         labels = evaluation_labels(
             validation_store, validation_split, data.validation_fraction, network.plane_set, **options
         )

@@ -335,7 +335,13 @@ class Trainer(Generic[BatchT]):
         if self._ema:
             self.average.load_state_dict(state["average"])
         self.scalars.load_state_dict(state["scalars"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        try:
+            self.optimizer.load_state_dict(state["optimizer"])
+        except ValueError as error:
+            raise RecipeError(
+                f"the checkpoint of step {self.step} was written by another version of Tengen, in which other weights "
+                "decay; give another folder with --out"
+            ) from error
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["initial_lr"] = rate
         if "schedule" in state:  # not in checkpoints of earlier versions, whose schedules had no state
