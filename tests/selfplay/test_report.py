@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from selfplay.run_folder import write_run
@@ -13,7 +14,8 @@ from selfplay.run_folder import write_run
 from tengen.data.store import Store
 from tengen.runs.events import read_events
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.rating_book import RatingBook
+from tengen.selfplay.curves import ratings
+from tengen.selfplay.rating_book import RatingBook, RatingEvent, Standing
 from tengen.selfplay.report import Reporter, first_row, write_report
 from tengen.selfplay.run_clock import RunClock
 
@@ -78,6 +80,22 @@ def test_its_figures_are_those_of_the_log(page: str, folder: Path) -> None:
     assert elo.high is not None
     assert f"<b>{elo.elo:+,.0f}</b><small>? to {elo.high:+,.0f}, network 4" in page
     assert "95% intervals (random is 0)" in page
+
+
+@pytest.mark.parametrize(("hours", "unit"), [(0.0022, "seconds"), (0.4, "minutes"), (1.0, "hours"), (30.0, "hours")])
+def test_a_rating_is_plotted_over_time_in_a_unit_that_fits(hours: float, unit: str) -> None:
+    events = [
+        RatingEvent(
+            number=number, games=number, hours=hours * number / 3, player=str(number), size=5, komi=7.0,
+            elo=Standing(elo=100.0 * number, low=0.0, high=400.0),
+        )
+        for number in (1, 2, 3)
+    ]  # fmt: skip
+    (shown,) = ratings(SimpleNamespace(events=events, anchor="random"))  # type: ignore[arg-type]
+    axis = re.findall(r'<g id="xtick_\d+">', shown)
+    assert f">{unit}<" in shown and 2 <= len(axis) <= 5
+    labels = [float(text) for text in re.findall(r">([\d.]+)</text>", shown.split('id="matplotlib.axis_2"')[0])]
+    assert all(f"{label:g}" == f"{label:.3g}" for label in labels)
 
 
 def test_a_sample_is_the_game_of_median_length_of_its_cycle(page: str, folder: Path) -> None:

@@ -29,6 +29,11 @@ MOVING = """
 return !!document.querySelector("[class*=-enter-active], [class*=-leave-active]") || document.getAnimations()
   .some((one) => one.playState === "running" && one.effect.getComputedTiming().endTime < 2000)
 """
+# The height of a letter of the board in CSS pixels.
+HEIGHT = """
+const svg = document.querySelector(".tg-board svg"), scale = svg.clientWidth / svg.viewBox.baseVal.width;
+return scale * parseFloat(getComputedStyle(document.querySelector(arguments[0])).fontSize);
+"""
 RECORD = "(;SZ[9]KM[7]PB[Ann]PW[Bo];B[ee];W[ec]C[a comment];B[aa](;W[ce])(;W[gg]))"
 
 
@@ -169,11 +174,17 @@ def test_tab_reaches_every_part_of_the_page(tab: Tab) -> None:
     place = (
         "const part = document.activeElement; return part.closest('[data-testid]')?.dataset.testid ?? part.className"
     )
+    ring = """
+    const part = document.activeElement, field = part.closest(".tg-row .q-select") ?? part;
+    const round = field.matches(".q-btn, .q-toggle, .q-checkbox, .q-select");
+    return !round || getComputedStyle(field).boxShadow.includes("4px");
+    """
     reached = set()
     tab.script("document.activeElement.blur()")
     for _ in range(60):
         press(tab, Keys.TAB)
         reached.add(str(tab.script(place)))
+        tab.until(lambda: tab.script(ring), 2)
     wanted = {"new-game", "open", "save", "sound", "dark", "preferences", "board", "first", "last", "pass", "resign"}
     wanted |= {"analysis", "threshold", "teach", "ask-hint", "policy", "estimate", "tree", "comment", "edit"}
     assert wanted <= reached
@@ -187,9 +198,16 @@ def test_on_a_phone_large_boards_ask_to_confirm_a_move(site: tuple[str, Path], t
         finger(tab, [(195, 330)])
         tab.until(lambda: len(tab.stones()) == 2)  # small boards do not ask
         check(tab, "phone")
-        paste(tab, "(;SZ[19])")
+        paste(tab, "(;SZ[13])")
         tab.click("ask-leave-leave")
         tab.until(lambda: "move 0 / 0" in tab.text())
+        tab.click("policy")
+        tab.until(lambda: tab.driver.find_elements("css selector", ".tg-policy"))
+        assert tab.script(HEIGHT, ".tg-policy text") > 10  # type: ignore[operator]
+        paste(tab, "(;SZ[19])")
+        tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-coordinates text")) == 76)
+        assert tab.script(HEIGHT, ".tg-coordinates text") > 8  # type: ignore[operator]
+        tab.script("window.scrollTo(0, 0)")
         finger(tab, [(195, 330)])
         tab.until(lambda: tab.script(ghosts) == 1)
         finger(tab, [(100, 200)])  # another point

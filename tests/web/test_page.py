@@ -8,6 +8,11 @@ import pytest
 from web_browser import Tab, finger, open_browser, paste, server
 
 HERE = Path(__file__).parent
+# Whether the upper edge of an element and 120 pixels below it are on the screen.
+IN_VIEW = """
+const box = document.querySelector(`[data-testid=${arguments[0]}]`).getBoundingClientRect();
+return box.height > 0 && box.top > -1 && Math.min(box.bottom, box.top + 120) < window.innerHeight + 1;
+"""
 
 HOSTILE = b"""(;GM[1]SZ[9]KM[7.5]PB[<script>window.hacked=1</script>]PW["><img src=x onerror="window.hacked=2">]
 C[<script>window.hacked=3</script><b>bold</b> {{7*191}}]
@@ -65,6 +70,7 @@ def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> 
     tab.click("review")
     tab.until(lambda: "in the top five" in tab.text(), 60)
     assert "Ann" in tab.text() and "Stop review" not in tab.text()
+    tab.until(lambda: tab.script(IN_VIEW, "review-result"))
     place = lambda: tab.script("return document.querySelector('.tg-board').getBoundingClientRect().top")  # noqa: E731
     tab.script("document.querySelector('[data-testid=tree]').scrollIntoView({ block: 'end' })")
     tab.until(lambda: tab.script("return window.scrollY") > 100 and place() > 0)  # type: ignore[operator]
@@ -398,11 +404,68 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         assert tab.script("return document.documentElement.scrollWidth") == 844
 
 
+def test_on_a_phone_what_comes_up_is_scrolled_into_view_and_variations_can_be_seen(
+    site: tuple[str, Path], tmp_path: Path
+) -> None:
+    middle = """
+    const box = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2].map(Math.round);
+    """
+    height = """
+    const card = document.querySelector("[data-testid=player-white]");
+    card.querySelector(".tg-activity").textContent = arguments[0];
+    return card.offsetHeight;
+    """
+    lines = lambda: len(tab.driver.find_elements("css selector", ".tg-line"))  # noqa: E731
+    ghosts = lambda: tab.driver.find_elements("css selector", ".tg-ghost")  # noqa: E731
+    with open_browser(tmp_path, 390, 664, phone=True) as tab:
+        tab.open(site[0])
+        assert tab.script(height, "thinking") == tab.script(height, ""), "the board below stays where it is"
+        tab.click("teach")
+        tab.script("window.scrollTo(0, 0)")
+        finger(tab, [(195, 330)])
+        tab.until(lambda: "was better" in tab.text())
+        tab.until(lambda: tab.script(IN_VIEW, "warning"))
+        tab.click("keep")
+        tab.until(lambda: len(tab.stones()) == 2)
+        tab.click("teach")
+        paste(tab, "(;SZ[9]KM[7];B[ee];W[ec];B[gg];W[ce])")
+        tab.click("ask-leave-leave")
+        tab.until(lambda: "move 0 / 4" in tab.text())
+        tab.click("last")
+        tab.click("analysis")
+        tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-candidate")) == 5)
+        tab.script("window.scrollTo(0, 0)")
+        left, top = tab.script(middle, ".tg-candidate circle", 2)  # type: ignore[misc]
+        finger(tab, [(left, top), (left, 600)], until=lambda: lines() > 1 and not ghosts())
+        tab.until(lambda: lines() == 0)
+        assert len(tab.stones()) == 4, "the finger left the board"
+        for taps, (shown, stones) in enumerate(((2, 4), (0, 5))):
+            tab.script("document.querySelectorAll('button.tg-move')[1].scrollIntoView({ block: 'center' })")
+            tab.until(lambda: tab.script(middle, "button.tg-move", 1) == tab.script(middle, "button.tg-move", 1))
+            finger(tab, [tuple(tab.script(middle, "button.tg-move", 1))])  # type: ignore[list-item,arg-type]
+            tab.until(lambda shown=shown, stones=stones: lines() >= shown and len(tab.stones()) == stones, 10)
+            if not taps:
+                tab.until(lambda: tab.script(IN_VIEW, "board"))
+        assert lines() == 0
+        tab.click("analysis")
+        tab.click("review")
+        tab.until(lambda: "in the top five" in tab.text())
+        tab.until(lambda: tab.script(IN_VIEW, "review-result"))
+
+
 def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) -> None:
     overflow = """
     const box = (one) => one.getBoundingClientRect();
     const wide = (one) => one.checkVisibility() && (box(one).left < -1 || box(one).right > window.innerWidth + 1);
     const found = [...document.querySelectorAll("[data-testid], .q-dialog .q-card *")].filter(wide);
+    const apart = (one, other) => box(one).right < box(other).left + 1 || box(one).bottom < box(other).top + 1;
+    for (const heading of document.querySelectorAll(".tg-row > .tg-heading, .tg-nav-where")) {
+      const [text, next] = [document.createRange(), heading.nextElementSibling];
+      text.selectNodeContents(heading);
+      if (heading.checkVisibility() && !apart(text, next)) found.push(heading);
+    }
+    found.push(...[...document.querySelectorAll(".tg-nav-where")].filter((one) => one.offsetHeight > 30));
     return [document.documentElement.scrollWidth, ...found.map((one) => one.outerHTML.slice(0, 80))];
     """
     with open_browser(tmp_path) as tab:
@@ -414,7 +477,7 @@ def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) 
             if dialog == "new-game":
                 tab.press("new-game-dialog", "Watch")
                 tab.choose("white", "Other network")
-            for width, height in ((1400, 900), (1024, 768), (360, 740), (667, 375)):
+            for width, height in ((1400, 900), (1024, 768), (360, 740), (320, 568), (667, 375)):
                 size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}
                 tab.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 tab.until(lambda width=width: tab.script(overflow) == [width])
@@ -519,8 +582,13 @@ def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
     """The page begins with a board of another size."""
     rows = "return document.querySelectorAll('.tg-candidate text').length / 5"
     tab.css("body").send_keys("a")  # a pointer on the list of moves would show a variation
-    paste(tab, "(;SZ[19])")
+    paste(tab, "(;SZ[19];B[aa])")
     tab.until(lambda: tab.script(rows) == 2)
+    over = "return document.querySelector('.tg-next')?.nextElementSibling?.textContent"
+    assert tab.script(over) == "60.0", "the ring of the move that follows is below the text"
+    board = "getElement(document.querySelector('.tg-board').closest('[id^=c]').id.slice(1))"
+    score = f"return {board}.rowsOf({{ winrate: 0.5, visits: 3, score: arguments[0] }})[1][0]"
+    assert [tab.script(score, points) for points in (-9.94, -14.34)] == ["\u22129.9", "\u221214"], "a disc is small"
     tab.css("body").send_keys("b")
     tab.until(lambda: tab.find("said").get_property("textContent") == "K10, empty")
     paste(tab, "(;SZ[9])")

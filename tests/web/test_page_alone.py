@@ -24,7 +24,7 @@ from tengen.web.editor import Editor, Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT, status
-from tengen.web.players import PEOPLE
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE
 from tengen.web.records import open_record
 from tengen.web.server import Site
 from tengen.web.session import GameSession
@@ -246,6 +246,57 @@ def test_the_dialog_of_a_new_game_begins_with_the_opponent_of_the_command_line(v
         assert element("level").value == chosen  # type: ignore[attr-defined]
 
     perform(scene, first_game(9, visits), engines=FakeEngines(FakeEngine, "measured"))
+
+
+@pytest.mark.parametrize(("key", "title"), [("auto", "Level 2"), ("level-3", None)])
+def test_the_closed_select_shows_the_level_of_the_automatic_opponent(key: str, title: str | None) -> None:
+    async def scene(page: Page) -> None:
+        page._new_game.open()
+        field = element("level")
+        field.set_value(key)  # type: ignore[attr-defined]
+        assert field.props.get("display-value") == title
+        assert field.options["auto"] == "Automatic · Level 2"  # type: ignore[attr-defined]
+
+    perform(scene, first_game(9, None), engines=FakeEngines(FakeEngine, "measured"))
+
+
+def test_the_button_to_pass_stays_while_the_engine_is_to_move() -> None:
+    async def scene(page: Page) -> None:
+        assert is_shown("pass") and element("pass").enabled  # type: ignore[attr-defined]
+        page._tapped(40)
+        assert is_shown("pass") and not element("pass").enabled  # type: ignore[attr-defined]
+        page.adopt(GameSession(GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE))))
+        assert not is_shown("pass")
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_a_player_is_described_without_breaks_inside_short_parts() -> None:
+    async def scene(page: Page) -> None:
+        shown = page._cards[1]._detail
+        page._cards[1].show("Tengen", "100 visits a move · komi 7.5", "", 0, False, False)
+        assert shown.text == "100 visits a move · komi\u00a07.5"
+        page._cards[1].show("Tengen", "Level 2 · about 25 kyu", "", 0, False, False)
+        assert shown.text == "Level\u00a02 · about\u00a025\u00a0kyu"
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_parts_of_the_page_have_headings_and_its_switches_a_state() -> None:
+    async def scene(page: Page) -> None:
+        parts = page._board.client.elements.values()
+        headings = {part.text for part in parts if isinstance(part, ui.label) and part.props.get("role") == "heading"}
+        assert {"Analyze", "Teaching", "Review", "Variations", "New game", "Preferences"} <= headings
+        for name in ("sound", "coordinates"):
+            assert element(name).props["aria-pressed"] == "true"
+            press(name)
+            assert element(name).props["aria-pressed"] == "false"
+        assert "matchMedia" in element("dark").props[":aria-pressed"], "as the system until a person chooses"
+        page._preferences.dark = True
+        page._look_changed()
+        assert element("dark").props[":aria-pressed"] == "'true'"
+
+    perform(scene, GameSettings(size=9))
 
 
 def test_the_end_of_a_game_offers_what_comes_next() -> None:

@@ -78,7 +78,7 @@ def press(name: str) -> None:
     send(element(name), "click")
 
 
-def send(part: ui.element, event: str) -> None:
+def send(part: ui.element, event: str, args: object = None) -> None:
     """Let a part of the page hear an event of the browser."""
     (listener,) = [heard for heard in part._event_listeners.values() if heard.type == event]
-    part._handle_event({"listener_id": listener.id, "args": {}})
+    part._handle_event({"listener_id": listener.id, "args": args or {}})

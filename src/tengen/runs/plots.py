@@ -123,6 +123,11 @@ def _draw(axes: Axes, title: str, below: str, draw: Draw) -> None:
         axes.legend(frameon=False)
 
 
+def time_unit(hours: float) -> tuple[str, float]:
+    """The unit in which a time of so many hours is plotted, and how many of it an hour has."""
+    return ("hours", 1.0) if hours >= 1 else ("minutes", 60.0) if hours >= 1 / 60 else ("seconds", 3600.0)
+
+
 def smooth(values: Sequence[float]) -> list[float]:
     """An exponential moving average, corrected for the bias of its start."""
     result, total, weight = [], 0.0, 0.0

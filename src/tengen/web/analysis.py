@@ -11,10 +11,16 @@ from tengen.engine.result import score_lead
 from tengen.web.components import EventHandler, GraphElement, heat, visited
 from tengen.web.counting import vertex
 from tengen.web.language import _
-from tengen.web.panels import switch_class
+from tengen.web.panels import heading, switch_class
 
 ROWS = 5
 PV_LENGTH = 8
+# Tells whether a finger has clicked; not every browser names the pointer of a click. Some give no focus to what is
+# clicked, and the row that loses the focus is the one whose variation goes from the board.
+CLICK = """(event) => {
+  event.currentTarget.focus({ preventScroll: true });
+  emit(event.pointerType === "touch" || matchMedia("(hover: none)").matches);
+}"""
 
 
 class AnalysisPanel:
@@ -34,7 +40,7 @@ class AnalysisPanel:
         self._on_switch = on_switch
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
-                ui.label(_("Analyze")).classes("tg-heading tg-grow")
+                heading(_("Analyze"))
                 self._caption = ui.label().classes("tg-note").props("data-testid=searched")
                 self._review = ui.button(_("Review game"), on_click=on_review, color=None)
                 self._review.props("flat dense no-caps data-testid=review").classes("tg-link")
@@ -49,7 +55,7 @@ class AnalysisPanel:
                     ui.checkbox(text, value=True, on_change=on_options).props("dense size=sm color=teal")
                     for text in (_("Best moves"), _("Ownership"))
                 )
-            self._table = MoveTable(on_line, on_choose)
+            self._table = MoveTable(on_line, on_choose, on_release)
             self.graph = GraphElement(on_seek, on_release).classes("mt-2").props("data-testid=graph")
 
     @property
@@ -91,11 +97,16 @@ class AnalysisPanel:
 
 
 class MoveTable:
-    """The engine's best moves as a table. `on_line` is called when the pointer or the focus changes `line`."""
+    """The engine's best moves as a table. `on_line` is called when the pointer or the focus changes `line`.
 
-    def __init__(self, on_line: Callable[[], None], on_choose: EventHandler) -> None:
-        self._on_line = on_line
+    A click chooses a move. A finger cannot point: its first tap shows the variation of a move, for which `on_tap` is
+    called, and its second tap chooses it.
+    """
+
+    def __init__(self, on_line: Callable[[], None], on_choose: EventHandler, on_tap: Callable[[], object]) -> None:
+        self._on_line, self._on_choose, self._on_tap = on_line, on_choose, on_tap
         self._pointed: int | None = None
+        self._tapped: int | None = None  # the move whose variation a tap has shown
         self._shown: object = None
         self._lines: list[Sequence[int]] = [()] * ROWS
         self._rows: list[tuple[ui.element, list[ui.label]]] = []
@@ -107,12 +118,11 @@ class MoveTable:
                 with ui.element("button").classes("tg-move").props("type=button") as element:
                     labels = [ui.label() for _ in range(6)]
                 labels[0].classes("tg-dot")
-                for enter, leave in (("mouseenter", "mouseleave"), ("focus", "blur")):
+                for enter in ("mouseenter", "focus"):
                     element.on(enter, lambda row=row: self._point(row), args=[])
-                    element.on(leave, lambda: self._point(None), args=[])
-                element.on(
-                    "click", lambda row=row: on_choose(self._lines[row][0] if self._lines[row] else None), args=[]
-                )
+                element.on("mouseleave", self._left, args=[])
+                element.on("blur", lambda: self._point(None), args=[])
+                element.on("click", lambda event, row=row: self._clicked(row, event.args is True), js_handler=CLICK)
                 self._rows.append((element, labels))
 
     @property
@@ -127,7 +137,7 @@ class MoveTable:
         """
         if position != self._shown:
             # A finger that taps a row never leaves it, nor does a pointer when the row is hidden.
-            self._shown, self._pointed = position, None
+            self._shown, self._pointed, self._tapped = position, None, None
         self._table.set_visibility(room or result is not None)
         moves = visited(result)[:ROWS] if result is not None else []
         for row, (element, labels) in enumerate(self._rows):
@@ -147,4 +157,19 @@ class MoveTable:
 
     def _point(self, row: int | None) -> None:
         self._pointed = row
+        if row is None:
+            self._tapped = None
         self._on_line()
+
+    def _left(self) -> None:
+        if self._tapped is None:  # browsers send this too when the page scrolls under the place of a tap
+            self._point(None)
+
+    def _clicked(self, row: int, by_finger: bool) -> None:
+        move = self._lines[row][0] if self._lines[row] else None
+        if by_finger and move != self._tapped:
+            self._tapped = move
+            self._point(row)
+            self._on_tap()
+        else:
+            self._on_choose(move)

@@ -152,14 +152,15 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
 
 
 def heat(move: Candidate, best: Candidate) -> str:
-    """The color of a candidate as CSS: teal for the best, then green through amber to red at 12% winrate or 6 points
-    lost. In a decided game the points alone tell moves apart."""
+    """The color of a candidate as CSS: teal for the best, then light green through amber to dark red at 12% winrate or
+    6 points lost. In a decided game the points alone tell moves apart. The lightness tells the colors apart to who does
+    not see red and green; the darkest still carries the dark text."""
     if move is best:
         return "hsl(176 72% 42%)"
     (mine, its), lost = (score_lead(move), score_lead(best)), best.winrate - move.winrate
     points = 0.0 if mine is None or its is None else its - mine
-    hue = 140 * (1 - min(1.0, max(0.0, lost / 0.12, points / 6))) + 4
-    return f"hsl({hue:.0f} 70% 56%)"  # light enough for the dark text
+    share = min(1.0, max(0.0, lost / 0.12, points / 6))
+    return f"oklch({0.88 - 0.26 * share:.3f} 0.16 {150 - 123 * share:.0f})"
 
 
 def rounded(score: float | None) -> float | None:

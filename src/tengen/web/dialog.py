@@ -16,7 +16,7 @@ def titled_dialog(title: str, name: str, is_open: bool = False) -> Iterator[ui.d
     """A dialog with a card under `title`, which the block fills. `name` identifies the card in tests."""
     with ui.dialog(value=is_open) as dialog, ui.card().classes("tg-dialog").props(f"data-testid={name}"):
         dialog.props["aria-label"] = title
-        ui.label(title).classes("tg-dialog-title")
+        ui.label(title).classes("tg-dialog-title").props("role=heading aria-level=2")
         yield dialog
 
 

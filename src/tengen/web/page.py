@@ -54,6 +54,8 @@ from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcu
 from tengen.web.teaching_panel import TeachingPanel
 
 POLL_SECONDS = 0.2
+SYSTEM_DARK = "String(matchMedia('(prefers-color-scheme: dark)').matches)"
+"""Whether the page is dark where nobody has chosen, as an expression of the browser."""
 
 
 class Page:
@@ -94,6 +96,7 @@ class Page:
             "shortcuts": lambda: self._shortcuts.open(),
         }
         self._build(settings, library)
+        self._show_look()
         self.refresh()
 
     @property
@@ -203,8 +206,8 @@ class Page:
             saved = _("Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis")
             button(_("Save"), "download", self._files.save, "save", saved).classes("tg-word")
             self._sound = button("", "volume_up", self._toggle_sound, "sound", _("Sound of the stones"))
-            button("", "grid_on", self._toggle_coordinates, "coordinates", _("Coordinates"))
-            button("", "dark_mode", self._toggle_dark, "dark", _("Light or dark"))
+            self._coordinates = button("", "grid_on", self._toggle_coordinates, "coordinates", _("Coordinates"))
+            self._darkness = button("", "dark_mode", self._toggle_dark, "dark", _("Light or dark"))
             button("", "settings", self._preferences_dialog.open, "preferences", _("Preferences"))
 
     def _build_side(self) -> None:
@@ -260,8 +263,8 @@ class Page:
             lambda place: self._navigate(lambda session: session.seek(place)),
             self._board.reveal,
         )
-        self._teaching.build()
         self._review = ReviewPanel(self._go)
+        self._teaching.build()
         self._history = HistoryPanel(self._go, self._commented, self._toggle_edit, self._actions["info"])
 
     # Drawing
@@ -275,7 +278,7 @@ class Page:
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.analyses.mistakes()))
         self._draw_graph()
-        self._review.show(session.analyses.review)
+        self._review.show(session.analyses.review, self._controller.review_progress is not None)
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
         self._teaching.show()
@@ -299,9 +302,9 @@ class Page:
                     ui.label(text).classes("tg-notice")
 
     def _draw_graph(self) -> None:
-        session = self.session
-        mistakes = [(move.node.depth, move.grade) for move in session.analyses.mistakes() if move.node in session.line]
-        numbers = list(accumulate(int(node.move is not None) for node in session.line))
+        session, line = self.session, self.session.line
+        mistakes = [(move.node.depth, move.grade) for move in session.analyses.mistakes() if move.node in line]
+        numbers = list(accumulate(int(node.move is not None) for node in line))
         self._analysis.graph.show(session.line_analyses(), session.place, numbers, mistakes, session.line_times())
 
     def _poll(self) -> None:
@@ -332,23 +335,25 @@ class Page:
         for color, card in enumerate(self._cards):
             turn = session.phase is Phase.PLAYING and session.game.to_play == color
             thinking = turn and activity == "thinking"
-            detail = session.details[color]
+            doing = ""
             if thinking:
                 latest = self._thread.latest
-                detail = _("thinking")
+                doing = _("thinking")
                 if latest is not None:
-                    detail += " · " + visits_text(latest.visits)
+                    doing += " · " + visits_text(latest.visits)
             if (waited := self._controller.programs.start_seconds(color)) is not None:
-                detail = _("starting, no answer for {n} s", n=int(waited))
+                doing = _("starting, no answer for {n} s", n=int(waited))
                 starts = True
-            card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
+            name, detail, captures = session.names[color], session.details[color], session.game.captures[color]
+            card.show(name, detail, doing, captures, turn, thinking)
             clock = session.clock
             card.show_clock(clock.text(color) if clock else "", clock is not None and clock.seconds(color) < 10)
         self._status.show_start(starts)
 
     def _draw_search(self) -> None:
         shown, controller, panel = self._shown_search(), self._controller, self._analysis
-        if shown is not None and controller.activity == "analyzing":
+        analyzed = controller.activity == "analyzing" and controller.analyzed is self.session.node
+        if shown is not None and analyzed:
             self.session.analyses.add(self.session.node, shown, controller.search_key)
             self._draw_graph()
         elif controller.review_progress is not None:
@@ -536,6 +541,9 @@ class Page:
         self._dark.set_value(known.dark)
         self._board.set(sound=known.sound, coordinates=known.coordinates, confirm=known.confirm)
         self._sound.set_icon("volume_up" if known.sound else "volume_off")
+        self._sound.props["aria-pressed"] = str(known.sound).lower()
+        self._coordinates.props["aria-pressed"] = str(known.coordinates).lower()
+        self._darkness.props[":aria-pressed"] = SYSTEM_DARK if known.dark is None else f"'{str(known.dark).lower()}'"
 
     def _toggle_sound(self) -> None:
         self._preferences.sound = not self._preferences.sound

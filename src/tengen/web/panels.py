@@ -21,7 +21,8 @@ from tengen.web.view import TreeCell, tree_layout
 
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
-
+MAX_UNBROKEN = 12
+"""Characters up to which a part of a player's description stays on one line; a narrow card would cut longer ones."""
 
 # The name and icon of each navigation button, and its key.
 NAVIGATION = (
@@ -56,18 +57,25 @@ class PlayerCard:
             ui.label(_(NAMES[color])).classes("tg-said")
             with ui.element("div").classes("tg-player-text"):
                 self._name = ui.label().classes("tg-player-name")
-                self._detail = ui.label().classes("tg-player-more")
+                with ui.element("div").classes("tg-player-more"):  # in one place, as high as the higher of them
+                    self._detail = ui.label()
+                    self._activity = ui.label().classes("tg-activity")
             with ui.element("div").classes("tg-captures"):
                 ui.element("div").classes(f"tg-chip tg-chip-{NAMES[1 - color].lower()}")
                 ui.label(_("Captures")).classes("tg-said")
                 self._captures = ui.label()
             self._clock = ui.label().classes("tg-clock")
 
-    def show(self, name: str, detail: str, captures: int, turn: bool, thinking: bool) -> None:
-        """Show the name, a line below it, the captures, and whether the player is to move or the engine thinks."""
+    def show(self, name: str, detail: str, activity: str, captures: int, turn: bool, thinking: bool) -> None:
+        """Show the name, a line below it, the captures, and whether the player is to move or the engine thinks.
+
+        A text in `activity` is shown instead of `detail`, in the same space, so that the page does not move.
+        """
         self._name.set_text(name)
-        # A narrow card breaks the line between its parts.
-        self._detail.set_text(" \u00b7 ".join(part.replace(" ", "\u00a0") for part in detail.split(" \u00b7 ")))
+        parts = detail.split(" \u00b7 ")
+        unbroken = (part.replace(" ", "\u00a0") if len(part) <= MAX_UNBROKEN else part for part in parts)
+        self._detail.set_text(" \u00b7 ".join(unbroken))
+        self._activity.set_text(activity)
         self._captures.set_text(str(captures))
         switch_class(self._card, "tg-turn", turn)
         switch_class(self._card, "tg-player-thinking", thinking)
@@ -152,7 +160,8 @@ class StatusPanel:
         self._counting.set_visibility(phase is Phase.COUNTING)
         self._agree.set_visibility(session.may_agree)
         self._resign.set_visibility(mode is Mode.PLAY)
-        self._pass.set_visibility(session.may_click)
+        self._pass.set_visibility(mode is not Mode.WATCH)
+        self._pass.set_enabled(session.may_click)  # and not hidden: the buttons beside it would move
         self._take_back.set_visibility(mode is not Mode.WATCH)
         self._pause.set_text(_("Continue") if paused else _("Pause"))
         self._pause.set_icon("play_arrow" if paused else "pause")
@@ -184,7 +193,7 @@ class HistoryPanel:
         self._drawn: object = None  # of what the cells are
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
-                ui.label(_("Variations")).classes("tg-heading tg-grow")
+                heading(_("Variations"))
                 info = ui.button(_("Game info"), on_click=on_info, color=None).tooltip(KEYS["i"].tip)
                 self._edit = ui.button(_("Edit"), on_click=on_edit, color=None)
                 for made, name in ((info, "game-info"), (self._edit, "edit")):
@@ -284,7 +293,7 @@ def last_move(session: GameSession) -> str:
     if node.point is None or node.color is None:
         return ""
     color = _(NAMES[node.color])
-    if node.point == size**2:
+    if node.is_pass:
         return _("{color} passed", color=color)
     return _("{color} played {move}", color=color, move=vertex(node.point, size))
 
@@ -311,7 +320,7 @@ def notice(session: GameSession) -> str:
         result = session.ending
         resigned = result.endswith("+R") and NAMES["WB".index(result[0])]
         return _("{color} resigns", color=_(resigned)) if resigned else in_words(result)
-    return last_move(session) if session.node.point == session.game.size**2 else ""
+    return last_move(session) if session.node.is_pass else ""
 
 
 def spoken(session: GameSession) -> str:
@@ -325,6 +334,20 @@ def spoken(session: GameSession) -> str:
 def switch_class(element: ui.element, name: str, on: bool) -> None:
     """Give an element a CSS class, or take it away."""
     element.classes(add=name if on else "", remove="" if on else name)
+
+
+def heading(text: str) -> ui.label:
+    """The heading of a card, at the left of its first row."""
+    return ui.label(text).classes("tg-heading tg-grow").props("role=heading aria-level=2")
+
+
+def reveal(element: ui.element, unless: str = "false") -> None:
+    """Scroll an element that has just been shown into view, once the browser has drawn it.
+
+    `unless` is a condition in JavaScript under which the page stays where it is.
+    """
+    scroll = f"if (!({unless})) getHtmlElement({element.id})?.scrollIntoView({{ block: 'nearest' }})"
+    element.client.run_javascript(f"setTimeout(() => {{ {scroll} }}, 50)")
 
 
 def visits_text(visits: int) -> str:

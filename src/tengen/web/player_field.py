@@ -61,10 +61,12 @@ class PlayerField:
     def __init__(self, side: Side, label: str, name: str) -> None:
         self.side = side
         self.choices: Mapping[str, PlayerChoice] = {}
+        self._level: str | None = None  # of the automatic opponent
         with ui.element("div").classes("tg-field") as self.element:
             ui.label(label).classes("tg-heading")
             # Without its option a select sets the bound value to None.
-            self._select = ui.select({side.key: ""}, value=side.key).bind_value(side, "key").classes("w-full")
+            self._select = ui.select({side.key: ""}, value=side.key, on_change=self._show_title)
+            self._select.bind_value(side, "key").classes("w-full")
             self._select.props(f"outlined dense options-dense data-testid={name}").props["aria-label"] = label
             self._about = ui.label().classes("tg-note")
             self._about.bind_text_from(side, "key", self._text)
@@ -82,14 +84,20 @@ class PlayerField:
         """Offer these players and networks; a choice that is not among them becomes the first one."""
         self.choices, side = choices, self.side
         titles = {key: player.program or player.title for key, player in choices.items()}
-        titles.update({AUTO: _("Automatic") + f" \u00b7 {titles[AUTO]}"} if AUTO in titles else {})
+        self._level = titles.get(AUTO)
+        titles.update({AUTO: _("Automatic") + f" \u00b7 {self._level}"} if AUTO in titles else {})
         self._select.set_options(titles, value=side.key if side.key in choices else next(iter(choices)))
         self._network.set_options(networks, value=side.network if side.network in networks else "")
         self._about.text = self._text(side.key)
+        self._show_title()
 
     def player(self) -> PlayerChoice:
         """The chosen player. Raises TengenError for an engine without a possible limit."""
         return self.side.player(self.choices)
+
+    def _show_title(self) -> None:
+        """Leave *Automatic* out of the closed select, which is narrow on a phone: the line below explains it."""
+        self._select.props.set_optional("display-value", self._level if self._select.value == AUTO else None)
 
     def _text(self, key: str | None) -> str:
         return self.choices[key].about if key is not None and key in self.choices else ""

@@ -8,7 +8,10 @@ from tengen.review.game import PHASES, GamePhase, GameReview, ReviewedMove, Summ
 from tengen.web.components import EventHandler
 from tengen.web.counting import color_names, vertex
 from tengen.web.language import N_, _
+from tengen.web.panels import heading, reveal
 
+# Whether a mouse is over the board, where the next click must find what it aims at.
+AIMS = "matchMedia('(hover: hover)').matches && document.querySelector('.tg-board-column:hover')"
 PHASE_NAMES: dict[GamePhase, str] = {
     "opening": N_("opening"),
     "middle game": N_("middle game"),
@@ -23,15 +26,17 @@ class ReviewPanel:
         self._on_go = on_go
         self._shown: GameReview | None = None
         self._names = "", ""
+        self._runs = False
         with ui.element("div").classes("tg-card").props("data-testid=review-result") as self._card:
             with ui.element("div").classes("tg-row"):
-                ui.label(_("Review")).classes("tg-heading tg-grow")
+                heading(_("Review"))
                 ui.label(_("M, Shift+M: next, previous mistake")).classes("tg-note tg-key-hint")
             self._players = ui.element("div").classes("tg-review")
         self._card.set_visibility(False)
 
-    def show(self, review: GameReview | None) -> None:
-        """Show a review; nothing for None."""
+    def show(self, review: GameReview | None, runs: bool) -> None:
+        """Show a review; nothing for None. One that ends, so that none `runs` any more, is scrolled into view."""
+        ended, self._runs = self._runs and not runs, runs
         info = None if review is None else review.tree.info
         names = info.players(color_names()) if info else ("", "")
         if review is self._shown and names == self._names:
@@ -45,6 +50,8 @@ class ReviewPanel:
             for color in (0, 1):
                 with ui.element("div"):
                     self._player(review, color)
+        if ended:
+            reveal(self._card, unless=AIMS)
 
     def _player(self, review: GameReview, color: int) -> None:
         ui.label(self._names[color]).classes("tg-review-name")

@@ -15,7 +15,7 @@ from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.estimate import ScoreEstimate
 from tengen.web.language import _, ngettext
-from tengen.web.panels import button
+from tengen.web.panels import button, heading, reveal
 from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS, MoveWarning
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class TeachingPanel:
         """Make the card."""
         with ui.element("div").classes("tg-card").props("data-testid=teaching"):
             with ui.element("div").classes("tg-row"):
-                ui.label(_("Teaching")).classes("tg-heading tg-grow")
+                heading(_("Teaching"))
                 losses = {
                     loss: ngettext("Warn from {n} point", "Warn from {n} points", int(loss)) for loss in THRESHOLDS
                 }
@@ -79,7 +79,10 @@ class TeachingPanel:
     def show(self) -> None:
         """Draw what belongs to the shown position."""
         node, teacher, warning = self._controller.session.node, self._controller.teacher, self._shown_warning
+        opens = warning is not None and not self._warning.visible
         self._warning.set_visibility(warning is not None)
+        if opens:
+            reveal(self._warning)  # the game waits for an answer
         if warning is None:
             self._refuting = False
         else:
@@ -102,7 +105,7 @@ class TeachingPanel:
     def notice(self) -> str:
         """The hint for the shown position where the board cannot show it; empty otherwise."""
         session = self._controller.session
-        passes = self._controller.teacher.hint_at(session.node) == session.game.size**2
+        passes = self._controller.teacher.hint_at(session.node) == session.game.pass_point
         return _("The best move is a pass") if passes else ""
 
     @property

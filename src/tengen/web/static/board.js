@@ -5,6 +5,7 @@ const BLACK = 0;
 const SWIPE_PIXELS = 14;
 const SMALL_SCREEN = 500; // CSS pixels of width below which a finger misses points of boards above ROOMY_SIZE
 const ROOMY_SIZE = 13;
+const SMALL_SCREEN_LETTERS = 1.6; // times as large, to be readable where a point has 20 pixels
 const HOLD_MS = 220; // a finger that rests so long aims; one that moves before scrolls the page
 
 function hash(x, y) {
@@ -55,8 +56,8 @@ function starLines(size) {
   return size % 2 ? [edge, (size - 1) / 2, size - 1 - edge] : [edge, size - 1 - edge];
 }
 
-function signed(score) {
-  return (score >= 0 ? "+" : "\u2212") + Math.abs(score).toFixed(1);
+function signed(score, digits = 1) {
+  return (score >= 0 ? "+" : "\u2212") + Math.abs(score).toFixed(digits);
 }
 
 function count(n) {
@@ -128,7 +129,7 @@ export default {
     <rect v-for="p in dimmed" :key="'d' + p" class="tg-dim" :x="px(p) - 50" :y="py(p) - 50" width="100" height="100"/>
     <g v-for="p in planned" :key="'p' + p.point" class="tg-policy" :data-point="p.point">
       <rect :x="px(p.point) - 46" :y="py(p.point) - 46" width="92" height="92" rx="10" :opacity="p.opacity"/>
-      <text v-if="p.text" :x="px(p.point)" :y="py(p.point) + 12">{{ p.text }}</text>
+      <text v-if="p.text" :x="px(p.point)" :y="py(p.point)">{{ p.text }}</text>
     </g>
     <circle v-if="hint >= 0 && hint < stones.length" class="tg-hint" :cx="px(hint)" :cy="py(hint)" r="46"/>
     <rect v-for="m in owned" :key="'o' + m.point" class="tg-owned" :class="m.color ? 'tg-fill-white' : 'tg-fill-black'"
@@ -147,10 +148,11 @@ export default {
     <circle v-if="mark" class="tg-last" :cx="mark.x" :cy="mark.y" r="22" :stroke="mark.color ? '#23262b' : '#f4f2ec'"/>
     <circle v-for="b in branches" :key="'b' + b" class="tg-branch" :cx="px(b)" :cy="py(b)" r="30"/>
     <template v-if="!shownLine.length"><g v-for="c in shownHeat" :key="'c' + c.point" class="tg-candidate" :class="{ 'tg-best': c.rank === 0 }" :data-point="c.point">
-      <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="c.color"/>
+      <circle class="tg-disc" :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="c.color"/>
+      <circle v-if="c.point === next" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/>
       <text v-for="(row, k) in rowsOf(c)" :key="k" :class="k ? 'tg-sub' : 'tg-win'" :x="px(c.point)" :y="py(c.point) + row[1]">{{ row[0] }}</text>
     </g>
-    <circle v-if="next >= 0 && found.length" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
+    <circle v-if="next >= 0 && found.length && !shownHeat.some((c) => c.point === next)" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
     <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
       <circle :cx="px(s.point)" :cy="py(s.point)" r="46.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
       <text :x="px(s.point)" :y="py(s.point) + 16" :fill="s.color ? '#1b1d20' : '#f6f4ee'">{{ s.number }}</text>
@@ -206,7 +208,9 @@ export default {
     },
   },
   computed: {
-    letterSize() { return (29 * (this.size + 8)) / 27; },
+    letterSize() {
+      return ((29 * (this.size + 8)) / 27) * (this.width && this.width < SMALL_SCREEN ? SMALL_SCREEN_LETTERS : 1);
+    },
     margin() { return this.coordinates ? 58 + 1.65 * this.letterSize : 64; },
     extent() { return (this.size - 1) * CELL + 2 * this.margin; },
     cell() { return this.width ? (this.width / this.extent) * CELL : 40; }, // CSS pixels between two lines
@@ -244,11 +248,12 @@ export default {
     ghost() {
       const at = this.aim ?? this.pending ?? this.cursor;
       if (at === null || !this.hover || this.stones[at] !== ".") return null;
-      return this.shownLine.length && !this.touch ? null : at;
+      return this.shownLine.length && (this.held || !this.touch) ? null : at;
     },
     // The policy is shown by itself: under candidates and ownership nobody can read it.
     found() { return this.policy.length ? [] : this.candidates; },
-    pointed() { return this.aim === null || this.touch ? null : this.found.find((c) => c.point === this.aim); },
+    // A finger points while it is held.
+    pointed() { return this.aim === null ? null : this.found.find((c) => c.point === this.aim); },
     shownLine() {
       const points = this.line.length ? this.line : this.pointed?.pv ?? [];
       const free = (point, at) => point < this.size ** 2 && this.stones[point] === "." && points.indexOf(point) === at;
@@ -282,7 +287,9 @@ export default {
     // The texts of a candidate's disc with their heights: as many as stay readable at the size of the board.
     rowsOf(c) {
       if (this.cell < 28) return [[Math.round(c.winrate * 100), 20]];
-      const [rate, score] = [(c.winrate * 100).toFixed(1), c.score === null ? count(c.visits) : signed(c.score)];
+      const digits = (value, limit) => (this.cell < 46 && Math.abs(value) >= limit ? 0 : 1); // a small disc has little room
+      const rate = (c.winrate * 100).toFixed(digits(c.winrate, 0.9995));
+      const score = c.score === null ? count(c.visits) : signed(c.score, digits(c.score, 9.95));
       if (this.cell < 46 || c.score === null) return [[rate, -2], [score, 30]];
       return [[rate, -10], [score, 16], [count(c.visits), 40]];
     },

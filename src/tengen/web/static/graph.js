@@ -23,7 +23,7 @@ export default {
       <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
       <path v-if="pointed !== null" class="tg-graph-hover" :d="'M' + x(pointed) + ' 0V' + height"/>
     </g>
-    <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
+    <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" :r="2.5 + 0.6 * m.grade"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
     <text class="tg-graph-label" x="6" y="14">{{ describe(pointed ?? current) }}</text>
     <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>

@@ -11,7 +11,7 @@ export default {
       <circle v-if="n.id === marked" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
       <rect v-if="n.kind === 'root' || n.kind === 'note'" :x="n.x - 6" :y="n.y - 6" width="12" height="12" rx="3" class="tg-tree-root"/>
       <circle v-else :cx="n.x" :cy="n.y" r="9" :class="'tg-tree-' + n.kind"/>
-      <circle v-if="n.grade > 0" :cx="n.x" :cy="n.y" r="9" class="tg-tree-grade" :class="'tg-grade-' + n.grade"/>
+      <circle v-if="n.grade > 0" :cx="n.x" :cy="n.y" r="9" class="tg-tree-grade" :class="'tg-grade-' + n.grade" :stroke-width="1 + 0.8 * n.grade"/>
       <text v-if="n.kind === 'black' || n.kind === 'white'" :x="n.x" :y="n.y + 3" :class="'tg-tree-text-' + n.kind">{{ n.number }}</text>
     </g>
   </svg>
