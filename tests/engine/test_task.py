@@ -8,8 +8,8 @@ from checksum import Checksum
 from tengen.engine import Limits, SearchResult
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
-from tengen.engine.search import TreeSearch
-from tengen.engine.task import BatchCost, SearchTask, search_candidates
+from tengen.engine.search import LineMove, TreeSearch
+from tengen.engine.task import BatchCost, SearchTask
 from tengen.game import Game
 
 FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
@@ -49,7 +49,7 @@ def test_a_report_that_fails_ends_its_search_and_tells_so(monkeypatch: pytest.Mo
 
     ends: list[SearchTask] = []
     with SearchQueue(Checksum()) as queue:
-        monkeypatch.setattr("tengen.engine.task.search_candidates", report)
+        monkeypatch.setattr(TreeSearch, "candidates", report)
         task = queue.start(Game(5), FEW, on_end=ends.append)
         with pytest.raises(MemoryError, match="a report"):
             task.wait(20)
@@ -60,13 +60,13 @@ def test_a_report_that_fails_ends_its_search_and_tells_so(monkeypatch: pytest.Mo
 
 def test_who_polls_a_search_at_its_end_gets_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole report was made a second time, for each position of `tengen analysis`."""
-    made: list[TreeSearch] = []
+    made, candidates = [], TreeSearch.candidates
 
     def report(search: TreeSearch, length: int) -> object:
         made.append(search)
-        return search_candidates(search, length)
+        return candidates(search, length)
 
-    monkeypatch.setattr("tengen.engine.task.search_candidates", report)
+    monkeypatch.setattr(TreeSearch, "candidates", report)
     polled: list[SearchResult | None] = []
     with SearchQueue(Checksum()) as queue:
         result = queue.start(Game(5), FEW, on_end=lambda task: polled.append(task.poll())).wait(20)
@@ -76,12 +76,12 @@ def test_who_polls_a_search_at_its_end_gets_its_result(monkeypatch: pytest.Monke
 def test_the_lines_of_moves_without_visits_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     search, asked, line = kept_tree(5), [], TreeSearch.line
 
-    def counted(search: TreeSearch, point: int, length: int) -> list[tuple[int, int, int]]:
+    def counted(search: TreeSearch, point: int, length: int) -> list[LineMove]:
         asked.append(point)
         return line(search, point, length)
 
     monkeypatch.setattr(TreeSearch, "line", counted)
-    found = search_candidates(search)
+    found = search.candidates()
     visited = {move.point for move in found if move.visits}
     assert set(asked) == visited == {move.point for move in found if move.pv} and 0 < len(visited) < len(found)
 

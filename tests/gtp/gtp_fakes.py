@@ -11,8 +11,8 @@ import numpy as np
 from tengen import coords
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.result import Candidate, Count, SearchResult
-from tengen.engine.search import MoveRestriction, RootEvaluation
+from tengen.engine.result import Candidate, Count, RootEvaluation, SearchResult
+from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
 from tengen.evaluators import Evaluator, UniformEvaluator
 from tengen.evaluators.evaluation import Floats

@@ -82,10 +82,10 @@ def compare(search: TreeSearch, twin: PlainKatago) -> None:
     stats = search.stats()
     mine = {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True) if n}
     assert mine == twin.visits()
-    root, pruned = search.root_moments(), twin.pruned()
+    root, pruned = search.root_means(), twin.pruned()
     for name, tolerance in (("utility", 1e-4), ("value", 1e-4), ("no_result", 1e-4), ("score", 1e-3), ("lead", 1e-3)):
-        assert root[name] == pytest.approx(getattr(pruned, name), abs=tolerance), name
-    assert root["weight"] == pytest.approx(twin.root.weight, rel=1e-4)
+        assert getattr(root, name) == pytest.approx(getattr(pruned, name), abs=tolerance), name
+    assert root.weight == pytest.approx(twin.root.weight, rel=1e-4)
     assert search.value == pytest.approx(twin.root.average.value, abs=1e-4)
     for i in range(3):
         child = twin.root.children[int(stats.point[i])]
@@ -325,7 +325,7 @@ def test_a_kept_tree_has_the_weights_that_its_root_had_as_a_move() -> None:
     game.play(int(before.point[0]))
     search.set_root(game)
     assert search.visits == before.visits[0]
-    assert search.root_moments()["weight"] == pytest.approx(before.weight[0], rel=1e-5)
+    assert search.root_means().weight == pytest.approx(before.weight[0], rel=1e-5)
     assert search.score == pytest.approx(-before.score[0], abs=0.2)  # bad moves were judged around another score
     after = search.stats()
     search.run(search.visits + 100)

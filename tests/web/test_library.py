@@ -293,7 +293,20 @@ def test_the_moves_of_an_older_file_were_played_where_its_game_goes_on(
     changed_state(tmp_path, played(players=players), live=live, played=None)
     again = reopened(tmp_path)
     assert again.settings.players == players and len(again.line) == 4
-    assert again.played == ({node.id for node in again.line} if known else set())
+    assert again.played.keys() == ({node.id for node in again.line} if known else set())
+
+
+@pytest.mark.parametrize("older", [("before",), ("before", "played")])
+@pytest.mark.parametrize("live", [True, False])
+def test_the_moves_of_an_older_file_keep_their_times(tmp_path: Path, older: tuple[str, ...], live: bool) -> None:
+    session = GameSession(GameSettings(size=9, clock=TimeControl.byoyomi(0, 30, 2)))
+    for point, now in ((40, 3.0), (41, 7.0)):
+        session.tick(session.place * 3.0)
+        session.play(point, now)
+    changed_state(tmp_path, session, live=live, **dict.fromkeys(older))
+    again = reopened(tmp_path)
+    assert again.line_times() == session.line_times() == [(1, BLACK, 3.0), (2, WHITE, 4.0)]
+    assert again.take_back() and len(again.tree) == (1 if live else 2), "and were played here"
 
 
 @pytest.mark.parametrize(
@@ -309,7 +322,7 @@ def test_a_state_that_makes_no_sense_leaves_a_record(tmp_path: Path, changes: di
     again = reopened(tmp_path)
     plain, _ = open_record(session.to_sgf(), fixed_handicap=False)
     assert (again.place, len(again.line), again.mode) == (0, 4, Mode.ANALYZE)
-    assert (again.settings, again.names, again.played) == (plain.settings, plain.names, set())
+    assert (again.settings, again.names, again.played) == (plain.settings, plain.names, {})
 
 
 def test_what_the_disk_refuses_is_an_error_of_words(tmp_path: Path) -> None:

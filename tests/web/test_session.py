@@ -440,7 +440,7 @@ def test_the_clocks_stand_still_in_analysis(control: TimeControl) -> None:
     left, record = [clock.remaining(color) for color in (BLACK, WHITE)], session.to_sgf()
     for number in range(6):
         node = session.play(number, 9.0 + number)
-        assert set(node.properties) == {"BW"[number % 2]} and node.id not in session.spent
+        assert set(node.properties) == {"BW"[number % 2]} and session.played[node.id].seconds is None
     assert [clock.remaining(color) for color in (BLACK, WHITE)] == left
     assert b"BL[" in record and session.to_sgf().count(b"L[") == record.count(b"L[")
     session.goto(2)
@@ -498,6 +498,22 @@ def test_a_take_back_takes_back_what_the_move_gave_the_clock(
         assert session.take_back()
         found.append(clock.text(BLACK))
     assert tuple(found) == texts
+
+
+def test_a_clock_takes_a_move_back_once() -> None:
+    """The move was back by an undo: removed, undone, taken back, removed again and undone."""
+    session = GameSession(GameSettings(size=9, players=PEOPLE, clock=TimeControl.fischer(60, 10)))
+    session.tick(0.0)
+    node = session.click(40, 5.0)
+    Editor(session).remove()
+    session.show_again(session.history.undo())
+    assert session.node is node and session.take_back() and node not in session.tree
+    clock = session.clock
+    assert clock is not None and clock.seconds(BLACK) == 55
+    session.history.redo()
+    session.show_again(session.history.undo())
+    assert session.node is node and session.take_back() and node not in session.tree
+    assert clock.seconds(BLACK) == 55
 
 
 def test_the_engines_clock_gains_nothing_by_a_take_back() -> None:

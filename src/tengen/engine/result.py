@@ -7,7 +7,25 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.engine.search import RootEvaluation
+
+@dataclass(frozen=True, eq=False)
+class RootEvaluation:
+    """What the network said of the root, for its side to move, without temperature and noise.
+
+    policy [size * size + 1] has pass last (0 without a pass logit). Score is 0, and ownership [size, size] and what
+    follows are None, where the network does not predict them; they mean what they mean in an Evaluation.
+    """
+
+    policy: NDArray[np.float32]
+    value: float
+    ownership: NDArray[np.float32] | None
+    score: float = 0.0
+    no_result: float | None = None
+    lead: float | None = None
+    score_stdev: float | None = None
+    value_error: float | None = None
+    score_error: float | None = None
+    time_left: float | None = None
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
+from tengen.engine.result import Candidate, RootEvaluation
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
+
+PV_LENGTH = 20
+"""Moves of a principal variation, unless a caller asks for another number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,33 @@ class RootStats:
     node_weight: Floats
 
 
+class RootMeans(NamedTuple):
+    """The means at the root for its side to move, as in RootStats; None for what the search does not know.
+
+    With KataGo's search a move weighs what it would be explored now (its pruned root values), so that noise at the
+    root costs nothing; `value` and `score` of a SearchView are those of all visits.
+    """
+
+    value: float
+    score: float
+    utility: float
+    weight: float
+    lead: float | None
+    score_stdev: float | None
+    no_result: float | None
+
+
+class LineMove(NamedTuple):
+    """A move of a principal variation: its visits, and those of the position after it.
+
+    The latter count all lines that lead to the position, where the tree shares positions.
+    """
+
+    point: int
+    visits: int
+    node_visits: int
+
+
 @dataclass(frozen=True)
 class MoveRestriction:
     """Moves that a player may not make, or with `allow` the only ones, until a depth of the tree (KataGo: untilDepth).
@@ -62,26 +94,6 @@ class MoveRestriction:
     def native(self) -> tuple[int, list[int], int, bool]:
         """The restriction as native code takes it."""
         return self.color, list(self.points), self.until_depth, self.allow
-
-
-@dataclass(frozen=True, eq=False)
-class RootEvaluation:
-    """What the network said of the root, for its side to move, without temperature and noise.
-
-    policy [size * size + 1] has pass last (0 without a pass logit). Score is 0, and ownership [size, size] and what
-    follows are None, where the network does not predict them; they mean what they mean in an Evaluation.
-    """
-
-    policy: Floats
-    value: float
-    ownership: Floats | None
-    score: float = 0.0
-    no_result: float | None = None
-    lead: float | None = None
-    score_stdev: float | None = None
-    value_error: float | None = None
-    score_error: float | None = None
-    time_left: float | None = None
 
 
 class SearchView:
@@ -138,18 +150,45 @@ class SearchView:
         """Positions in the tree."""
         return int(self._native.node_count())
 
-    def root_moments(self) -> dict[str, Any]:
-        """Figures of the root: value, score, utility, weight, lead, score_stdev and no_result as in RootStats, None
-        where not known.
-
-        With KataGo's search a move weighs what it would be explored now (its pruned root values), so that noise at the
-        root costs nothing; `value` and `score` of this view are those of all visits.
-        """
-        return dict(self._native.root_moments())
+    def root_means(self) -> RootMeans:
+        """The means at the root, as those of a move."""
+        return RootMeans(**self._native.root_moments())
 
     def stats(self) -> RootStats:
         """The moves at the root; empty before the first evaluation."""
         return RootStats(**self._native.root_stats())
+
+    def candidates(self, pv_length: int = PV_LENGTH) -> tuple[Candidate, ...]:
+        """The legal moves: the search's choice, then by the weights to play them, visits and the network's prior."""
+        stats, chosen, knows_score = self.stats(), self.choose(0), self.has_score
+        columns = {field.name: getattr(stats, field.name).tolist() for field in fields(stats)}
+        found = []
+        for row in zip(*columns.values(), strict=True):
+            move = dict(zip(columns, row, strict=True))
+            line = self.line(move["point"], pv_length) if move["visits"] else []
+            found.append(
+                Candidate(
+                    point=move["point"],
+                    visits=move["visits"],
+                    winrate=(move["value"] + 1) / 2,
+                    score=move["score"] if knows_score else None,
+                    prior=move["prior"],
+                    lcb=(move["value_lcb"] + 1) / 2,
+                    pv=tuple(step.point for step in line),
+                    pv_visits=tuple(step.visits for step in line),
+                    utility=move["utility"],
+                    utility_lcb=move["lcb"],
+                    weight=move["weight"],
+                    lead=_known(move["lead"]),
+                    score_stdev=_known(move["score_stdev"]),
+                    no_result=_known(move["no_result"]),
+                    play_weight=move["play_weight"],
+                    node_visits=move["node_visits"],
+                    node_weight=move["node_weight"],
+                    pv_node_visits=tuple(step.node_visits for step in line),
+                )
+            )
+        return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.play_weight, -c.visits, -c.prior)))
 
     def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
         """Mean and standard deviation [size, size] of the ownership below a root move, or None for the root itself.
@@ -159,19 +198,16 @@ class SearchView:
         """
         return self._native.ownership_below(-1 if point is None else point)
 
-    def line(self, point: int, length: int = 20) -> list[tuple[int, int, int]]:
-        """(move, its visits, visits of the position after it) of each move of `pv`.
+    def line(self, point: int, length: int = PV_LENGTH) -> list[LineMove]:
+        """The moves of `pv` with their visits."""
+        return [LineMove(*move) for move in self._native.pv(point, length)]
 
-        The last number counts all lines that lead to the position, where the tree shares positions.
-        """
-        return self._native.pv(point, length)
-
-    def pv(self, point: int, length: int = 20) -> tuple[int, ...]:
+    def pv(self, point: int, length: int = PV_LENGTH) -> tuple[int, ...]:
         """The line of the moves to play that begins with this move; empty if it has no visit.
 
         These are the most visited moves, with puct-katago those of the largest weights to play them.
         """
-        return tuple(move for move, _, _ in self.line(point, length))
+        return tuple(move.point for move in self.line(point, length))
 
     def root_evaluation(self) -> RootEvaluation | None:
         """The network's own output for the root; None where the root was kept from an earlier search or waits."""
@@ -224,6 +260,10 @@ def check_seed(seed: int) -> None:
     """Raise RecipeError for a seed that native code does not take."""
     if not 0 <= seed < 2**64:
         raise RecipeError(f"seed must lie between 0 and 2**64 - 1, not {seed}")
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 MAX_THREADS = 1024

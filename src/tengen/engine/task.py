@@ -7,19 +7,16 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from types import TracebackType
 from typing import NamedTuple
 
 from tengen.engine.limits import Budget
-from tengen.engine.result import Candidate, SearchResult
-from tengen.engine.search import TreeSearch
+from tengen.engine.result import SearchResult
+from tengen.engine.search import PV_LENGTH, TreeSearch
 from tengen.game import Game
 
 Progress = Callable[[SearchResult], None]
 
-PV_LENGTH = 20
-"""Moves of a principal variation, unless a caller asks for another number."""
 _MAX_STEPS = 1 << 30  # simulations of a batch, where nothing else limits them
 _NUMBERS = itertools.count()  # of searches, in the order in which they were made
 
@@ -207,22 +204,24 @@ class SearchTask:
 
     def _report(self, search: TreeSearch) -> SearchResult:
         """The state of the search, with the move that stands best."""
-        game = self.game
-        candidates, root = search_candidates(search, self._pv_length), search.root_moments()
-        value, score = root.pop("value"), root.pop("score")
+        game, candidates, root = self.game, search.candidates(self._pv_length), search.root_means()
         return SearchResult(
             move=candidates[0].point if candidates else game.pass_point,
             resign=False,
             to_play=game.to_play,
             candidates=candidates,
-            winrate=(value + 1) / 2,
-            score=score if search.has_score else None,
+            winrate=(root.value + 1) / 2,
+            score=root.score if search.has_score else None,
             ownership=search.ownership,
             visits=search.visits,
             evaluations=search.evaluations - self._evaluations_before,
             seconds=self.seconds,
+            utility=root.utility,
+            weight=root.weight,
+            lead=root.lead,
+            score_stdev=root.score_stdev,
+            no_result=root.no_result,
             raw=search.root_evaluation(),
-            **root,
         )
 
     def _left(self) -> float:
@@ -261,42 +260,3 @@ class SearchTask:
             return False
         by_visits = not params.lcb and params.selection != "puct-katago"
         return by_visits or self._budget.seconds is not None
-
-
-def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[Candidate, ...]:
-    """The legal moves: the search's choice, then by the weights to play them, visits and the network's prior."""
-    moves = search.stats()
-    chosen, knows_score = search.choose(0), search.has_score
-    columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
-    lines = {
-        point: search.line(point, pv_length) if visits else []
-        for point, visits in zip(columns["point"], columns["visits"], strict=True)
-    }
-    found = [
-        Candidate(
-            point=move["point"],
-            visits=move["visits"],
-            winrate=(move["value"] + 1) / 2,
-            score=move["score"] if knows_score else None,
-            prior=move["prior"],
-            lcb=(move["value_lcb"] + 1) / 2,
-            pv=tuple(point for point, _, _ in lines[move["point"]]),
-            pv_visits=tuple(visits for _, visits, _ in lines[move["point"]]),
-            utility=move["utility"],
-            utility_lcb=move["lcb"],
-            weight=move["weight"],
-            lead=_known(move["lead"]),
-            score_stdev=_known(move["score_stdev"]),
-            no_result=_known(move["no_result"]),
-            play_weight=move["play_weight"],
-            node_visits=move["node_visits"],
-            node_weight=move["node_weight"],
-            pv_node_visits=tuple(visits for _, _, visits in lines[move["point"]]),
-        )
-        for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    ]
-    return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.play_weight, -c.visits, -c.prior)))
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value

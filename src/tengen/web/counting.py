@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.coords import neighbors, to_gtp
+from tengen.coords import neighbors, pass_point, to_gtp
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.game import COLOR_NAMES as NAMES
@@ -83,7 +83,7 @@ def in_words(result: str) -> str:
 
 def vertex(point: int, size: int) -> str:
     """A move as people write it, such as `D4`."""
-    return _("pass") if point == size * size else to_gtp(point, size)
+    return _("pass") if point == pass_point(size) else to_gtp(point, size)
 
 
 def moves_text(moves: int) -> str:

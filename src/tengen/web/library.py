@@ -24,7 +24,7 @@ from tengen.web.counting import in_words, moves_text
 from tengen.web.language import _
 from tengen.web.players import player_of
 from tengen.web.records import open_record, record_file_name
-from tengen.web.session import GameSession
+from tengen.web.session import GameSession, PlayedMove
 from tengen.web.settings import GameSettings, Mode
 
 STATE = "TENGEN"
@@ -223,6 +223,7 @@ def _states(text: bytes) -> list[bytes]:
 def _state(session: GameSession, tab: str) -> dict[str, Any]:
     settings, number, clock = session.settings, session.tree.numbered(), session.clock
     left = [clock.remaining(color) for color in (0, 1)] if clock else []
+    played = {number[node]: move for node, move in session.played.items() if node in number}
     return {
         "names": session.names,
         "record_names": session.record_names,
@@ -234,10 +235,10 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "handicap": settings.handicap,
         "players": [player.state for player in settings.players],
         "clock": str(settings.clock) if clock else "",
-        "spent": [(number[node], seconds) for node, seconds in session.spent.items() if node in number],
-        "before": [(number[node], *_left(one)) for node, one in session.clock_before.items() if node in number],
+        "spent": [(at, move.seconds) for at, move in played.items() if move.seconds is not None],
+        "before": [(at, *_left(move.clock_before)) for at, move in played.items() if move.clock_before],
         "left": [_left(one) for one in left],
-        "played": sorted(number[node] for node in session.played if node in number),
+        "played": sorted(played),
         "live": session.live or session.goes_on,
         "tip": number.get(session.tip.id, 0),
         "ended": number.get(session.ended_at.id) if session.ended_at else None,
@@ -270,14 +271,13 @@ def _resume(session: GameSession, state: dict[str, Any]) -> bool:
         tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
         if session.result:
             session.ended_at = tree.get(state["ended"])
-        spent = [(tree.get(number), float(seconds)) for number, seconds in state["spent"]]
-        session.spent = {node.id: seconds for node, seconds in spent if node is not None}
-        if clock is not None:
-            kept = [(tree.get(number), left) for number, *left in state.get("before", ())]  # older files have none
-            session.clock_before = {node.id: Clock(clock, *left) for node, left in kept if node is not None}
+        spent = {number: float(seconds) for number, seconds in state["spent"]}
+        # Older files have neither `before` nor `played`.
+        before = {number: Clock(clock, *left) for number, *left in state.get("before", ())} if clock else {}
         goes_on = state["live"] is True and settings.mode is not Mode.ANALYZE
-        known = state.get("played", range(len(tree)) if goes_on else ())  # older files do not say
-        played = {node.id for number in known if (node := tree.get(number)) is not None}
+        known = {*state.get("played", range(len(tree)) if goes_on else ()), *spent}
+        nodes = {number: node for number in known if (node := tree.get(number)) is not None}
+        played = {node.id: PlayedMove(before.get(at), spent.get(at)) for at, node in nodes.items()}
         session.resume(settings, state["live"] is True, tip, shown, state["left"], played)
         session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))

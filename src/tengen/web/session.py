@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from tengen.engine import Clock, TimeControl
 from tengen.errors import IllegalMove, TengenError
@@ -30,6 +31,28 @@ class Phase(StrEnum):
     PLAYING = "playing"
     COUNTING = "counting"
     OVER = "over"
+
+
+@dataclass(frozen=True)
+class PlayedMove:
+    """A move that was played here: the clock of its player before it and the seconds that it took, None where no clock
+    ran. Older files do not say what the clock was."""
+
+    clock_before: Clock | None = None
+    seconds: float | None = None
+
+
+class _Tip(NamedTuple):
+    """Where a game goes on: the node, the color to move there and whether the game is over."""
+
+    node: GameNode
+    to_play: int
+    is_over: bool
+
+    @classmethod
+    def of(cls, node: GameNode, game: Game) -> _Tip:
+        """A node, whose position is `game`."""
+        return cls(node, game.to_play, game.is_over)
 
 
 class GameSession:
@@ -63,14 +86,10 @@ class GameSession:
         """The games of the collection before and after this one, as text."""
         self.ended_at: GameNode | None = None
         self.ended_here = False
-        self.spent: dict[int, float] = {}
-        """Seconds of the moves that were played here on a clock, by the id of their node."""
-        self.clock_before: dict[int, Clock] = {}
-        """The clock of the player before each of these moves, for a take back."""
-        self.played: set[int] = set()
-        """The ids of the nodes whose moves were played here and may be taken back; those of a record stay."""
+        self.played: dict[int, PlayedMove] = {}
+        """The moves that were played here and may be taken back, by the ids of their nodes; those of a record stay."""
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
-        self._set_tip()
+        self._tip = _Tip.of(self.node, self.game)
         self._fresh = self._without_result() if tree is None else None
 
     # Records
@@ -104,6 +123,11 @@ class GameSession:
     # Who plays
 
     @property
+    def tip(self) -> GameNode:
+        """The node where the game goes on."""
+        return self._tip.node
+
+    @property
     def mode(self) -> Mode:
         """Who moves now: as the settings say while the game is live, else a person moves both colors."""
         return self.settings.mode if self.live else Mode.ANALYZE
@@ -131,7 +155,7 @@ class GameSession:
     @property
     def unfinished(self) -> bool:
         """Whether a game with the engine has begun and not ended, also while it is edited."""
-        return self.goes_on and self.tip.parent is not None and not self._tip_over
+        return self.goes_on and self.tip.parent is not None and not self._tip.is_over
 
     @property
     def goes_on(self) -> bool:
@@ -169,7 +193,7 @@ class GameSession:
 
     def go_on(self) -> None:
         """Let the players go on at the tip, as it is now. Raises SgfError where an edit left no way to it."""
-        self._set_tip(self.tip)
+        self._tip = _Tip.of(self.tip, self.tree.position(self.tip))
         self.live = True
 
     def resume(
@@ -179,15 +203,15 @@ class GameSession:
         tip: GameNode,
         shown: GameNode,
         left: Sequence[Sequence[float]],
-        played: Collection[int],
+        played: Mapping[int, PlayedMove],
     ) -> None:
         """Continue a game that was kept as a record: its settings, where it goes on, what its clocks had left, and the
-        ids of the nodes that were played here."""
+        moves that were played here."""
         self.settings = settings
         self._show(tip)
         self._set_tip()
         self.live = live
-        self.played = set(played)
+        self.played = dict(played)
         self.clock = GameClock(settings.clock, left) if settings.clock else None
         self._show(shown)
 
@@ -263,13 +287,16 @@ class GameSession:
     def line_times(self) -> list[tuple[int, int, float]]:
         """(place in the line, color, seconds) of every move whose time is known: by the clock here, or the record."""
         line = self.line
-        known = seconds_used(line) | {node.depth: self.spent[node.id] for node in line if node.id in self.spent}
+        known = seconds_used(line)
+        for node in line:
+            if node.id in self.played and (seconds := self.played[node.id].seconds) is not None:
+                known[node.depth] = seconds
         return [(place, line[place].color or 0, seconds) for place, seconds in sorted(known.items())]
 
     # Moves
 
     def play(self, point: int, now: float = 0.0) -> GameNode:
-        """Play `point` (size * size passes) for the side to move: an existing variation or a new one."""
+        """Play `point` (`Game.pass_point` passes) for the side to move: an existing variation or a new one."""
         if not self.may_play:
             raise IllegalMove(_("the game has ended: take back a move to continue"))
         color = self.game.to_play
@@ -280,17 +307,17 @@ class GameSession:
             self.game.play(point)
         except IllegalMove as error:
             raise IllegalMove(explain(error)) from None
-        before = self.clock.turn(color) if self.clock else None
-        spent = self.clock.moved(color, now) if self.clock and self.live else None
+        move = PlayedMove()
+        if self.clock and self.live:
+            move = PlayedMove(self.clock.turn(color), self.clock.moved(color, now))
         nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
         if turned:
             self.game = self.tree.position(self.node)
         if len(self.tree) > nodes:
-            self.played.add(self.node.id)
-            if spent is not None and before is not None:
-                self.spent[self.node.id], self.clock_before[self.node.id] = spent, before
+            self.played[self.node.id] = move
+            if move.seconds is not None:
                 self._write_clock(color)
         if self.live:
             self._set_tip()
@@ -311,7 +338,7 @@ class GameSession:
 
     def pass_turn(self, now: float = 0.0) -> GameNode:
         """Pass for the side to move."""
-        return self.play(self.game.size**2, now)
+        return self.play(self.game.pass_point, now)
 
     def resign(self, color: int | None = None) -> None:
         """`color` resigns, by default the person's color, else the side to move.
@@ -366,10 +393,10 @@ class GameSession:
         the clocks."""
         leaving = self.node
         while leaving.parent is not None and leaving is not target and self.may_remove(leaving):
-            above = leaving.parent
-            before = self.clock_before.pop(leaving.id, None)
-            if self.clock and before is not None and leaving.color is not None:
-                self.clock.take_back(leaving.color, before, self.spent[leaving.id])
+            above, move = leaving.parent, self.played[leaving.id]
+            if self.clock and move.clock_before is not None and leaving.color is not None:
+                self.clock.take_back(leaving.color, move.clock_before, move.seconds or 0.0)
+            self.played[leaving.id] = replace(move, clock_before=None)  # once, where an undo brings the move back
             self.tree.remove(leaving)
             leaving = above
 
@@ -385,15 +412,16 @@ class GameSession:
         """
         if self.clock is None:
             return False
-        engine = not self.settings.players[self._tip_turn].is_person
-        if not self.live or self._tip_over or (engine and self.node is not self.tip):
+        turn = self._tip.to_play
+        engine = not self.settings.players[turn].is_person
+        if not self.live or self._tip.is_over or (engine and self.node is not self.tip):
             self.clock.stop(now)
             return False
-        self.clock.start(self._tip_turn, now)
-        if self.clock.flagged(self._tip_turn, now):
+        self.clock.start(turn, now)
+        if self.clock.flagged(turn, now):
             self.clock.stop(now)
             self._show(self.tip)
-            self.settle(lost_result(self._tip_turn, "T"))
+            self.settle(lost_result(turn, "T"))
             return True
         return False
 
@@ -515,10 +543,9 @@ class GameSession:
         found = self.tree.info.result
         return str(found) if found.ending != "unknown" else ""
 
-    def _set_tip(self, tip: GameNode | None = None) -> None:
-        """The game goes on at a node, by default the shown one."""
-        game = self.game if tip is None else self.tree.position(tip)
-        self.tip, self._tip_turn, self._tip_over = tip or self.node, game.to_play, game.is_over
+    def _set_tip(self) -> None:
+        """The game goes on at the shown node."""
+        self._tip = _Tip.of(self.node, self.game)
 
     def _write_clock(self, color: int) -> None:
         """Write what is left on the clock (BL, WL, OB, OW) into the node of a move."""
