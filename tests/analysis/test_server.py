@@ -19,6 +19,7 @@ from talk import PLAIN, Talk
 from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.server import AnalysisOptions, _settings
 from tengen.data.planes import plane_set
+from tengen.engine.options import EngineOptions
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
 from tengen.engine.task import SearchTask
@@ -181,10 +182,11 @@ def test_the_limits_of_a_configuration_hold_where_a_query_has_none() -> None:
 
 
 def test_settings_change_those_of_a_preset() -> None:
-    preset = _settings(AnalysisOptions(preset="alphazero")).params
+    preset = _settings(AnalysisOptions(EngineOptions(preset="alphazero"))).params
     assert preset == SearchParams.preset("alphazero")
     given = "cpuctExploration=3.3,wideRootNoise=0.2"
-    params = _settings(AnalysisOptions(preset="alphazero", overrides=(given,), params=("wide_root_noise=0.3",))).params
+    engine = EngineOptions(preset="alphazero", settings=("wide_root_noise=0.3",))
+    params = _settings(AnalysisOptions(engine, overrides=(given,))).params
     assert params == preset.model_copy(update={"c_puct": 3.3, "wide_root_noise": 0.3})
 
 
@@ -375,7 +377,7 @@ def test_a_profile_without_its_network_is_warned_of(caplog: pytest.LogCaptureFix
     warning = "without effect: humanSLProfile needs a human-style network: -human-model FILE"
     for options in (AnalysisOptions(configs=(config,)), AnalysisOptions(overrides=("humanSLProfile=rank_5k",))):
         caplog.clear()
-        _settings(replace(options, human_net="human.bin.gz"))
+        _settings(replace(options, engine=EngineOptions(human_net="human.bin.gz")))
         assert not caplog.messages
         _settings(options)
         assert caplog.messages == [warning]

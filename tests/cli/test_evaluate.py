@@ -136,7 +136,7 @@ def test_a_network_is_not_evaluated_on_games_that_it_learned_from(
         assert found.split == ("validation" if fraction else "all") and "it learned from" in said
         assert said.startswith("warning: ") == (fraction is None), path
         if fraction:
-            assert not set(Store.open(path).hashes[found.sampler().game_rows]) & set(games.hashes[rows])
+            assert not set(Store.open(path).hashes[found.sampler(every=True).game_rows]) & set(games.hashes[rows])
     with StoreWriter(tmp_path / "other") as other:
         for seed in range(200, 230):
             other.add(random_record(seed))

@@ -19,7 +19,7 @@ from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine, task
 from tengen.engine.limits import Budget
 from tengen.engine.params import playout_params, set_params
-from tengen.engine.search import TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.evaluators.evaluation import Floats
@@ -170,7 +170,7 @@ def test_a_search_ends_early_once_the_best_move_cannot_be_overtaken() -> None:
 
 def test_a_single_move_ends_the_search_at_once() -> None:
     engine = engine_on(Game(9), ScriptedEvaluator({40: 100_000}), params=SearchParams(lcb=False))
-    engine.set_position(Game(9), allow=[40])
+    engine.set_position(Game(9), restrictions=[MoveRestriction(BLACK, [40], allow=True)])
     assert engine.think(Limits(visits=400, early_stop=True)).visits <= 16
 
 
@@ -382,9 +382,9 @@ def test_weaker_play_draws_from_the_policy() -> None:
 
 def test_moves_may_be_allowed_and_avoided() -> None:
     engine = Engine(ScriptedEvaluator({40: 100, 41: 50}))
-    engine.set_position(Game(9), avoid=[40])
+    engine.set_position(Game(9), restrictions=[MoveRestriction(BLACK, [40])])
     assert engine.think(Limits(visits=30)).move == 41
-    engine.set_position(Game(9), allow=[3, 4])
+    engine.set_position(Game(9), restrictions=[MoveRestriction(BLACK, [3, 4], allow=True)])
     assert {c.point for c in engine.think(Limits(visits=30)).candidates} == {3, 4}
 
 

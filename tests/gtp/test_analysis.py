@@ -171,7 +171,7 @@ def test_the_visits_of_a_line_are_shown_on_request() -> None:
     assert answer.endswith(" pv E5 pass pvVisits 14 5 pvEdgeVisits 12 4\n\n")
     session.lines = type(session.lines)()
     ask(session, "kata-set-param analysisPVLen 1")
-    session.front["analysisPVLen"] = 0
+    session.front = replace(session.front, pv_length=0)
     session.lines = type(session.lines)()
     assert talk(session, "kata-analyze 10 pvVisits true").count(" pv pass pvVisits 14") == 1
 

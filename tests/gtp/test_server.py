@@ -11,16 +11,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
+from tengen.engine import Limits, Style
+from tengen.engine.options import EngineOptions
 from tengen.engine.params import SearchParams, read_params
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
-from tengen.gtp.server import Settings, run
+from tengen.gtp.server import GtpSettings, run
+from tengen.gtp.session import GtpOptions
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -256,29 +260,36 @@ def test_settings_that_contradict_the_network_s_advice_are_refused_at_the_start(
     assert done.stderr.endswith("the network advises selection=puct-katago: set selection=puct as well\n")
 
 
+def playing(**options: Any) -> GtpSettings:
+    return GtpSettings(EngineOptions(**options))
+
+
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        (Settings(net="none", playouts="clever"), "'clever' is unknown: choose uniform, local"),
-        (Settings(playouts="local"), "--playouts needs --net none"),
-        (Settings(net="none", preset="gumbel"), "--preset needs a network"),
-        (Settings(net="none", weaken=1.0), "--weaken 1 needs a network; with --net none"),
-        (Settings(net="zero-9x9", level=3), "--level 3 needs the network default"),
-        (Settings(visits=5, level=3), "--visits 5 and --level 3"),
-        (Settings(temperature=0.5, level=3), "--temperature 0.5 and --level 3"),
-        (Settings(weaken=1.5, level=3), "--weaken 1.5 and --level 3"),
-        (Settings(level=99), "level 99 is out of range: there are levels 1 to 12 on 19x19"),
-        (Settings(net="none", device="onnxruntime"), "--device onnxruntime needs a network; --net none has none"),
-        (Settings(net="none", batch=16), "--batch 16 needs a network"),
-        (Settings(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),
-        (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),
-        (Settings(net="none", params=("c_puct=x",)), "c_puct"),
-        (Settings(net="none", params=("maxVisits",)), "--set maxVisits: write NAME=VALUE"),
-        (Settings(net="none", params=("mean_loss",)), "--set mean_loss: write NAME=VALUE"),
-        (Settings(net="none", playouts="linear:nosuch"), "nosuch cannot be read: No such file or directory"),
+        (playing(net="none", playouts="clever"), "'clever' is unknown: choose uniform, local"),
+        (playing(playouts="local"), "--playouts needs --net none"),
+        (playing(net="none", preset="gumbel"), "--preset needs a network"),
+        (
+            GtpSettings(EngineOptions(net="none"), style=Style(policy_temperature=1.0)),
+            "--weaken 1 needs a network; with --net none",
+        ),
+        (GtpSettings(EngineOptions(net="zero-9x9"), GtpOptions(level=3)), "--level 3 needs the network default"),
+        (GtpSettings(session=GtpOptions(level=3, limits=Limits(visits=5))), "--visits 5 and --level 3"),
+        (GtpSettings(session=GtpOptions(level=3), style=Style(temperature=0.5)), "--temperature 0.5 and --level 3"),
+        (GtpSettings(session=GtpOptions(level=3), style=Style(policy_temperature=1.5)), "--weaken 1.5 and --level 3"),
+        (GtpSettings(session=GtpOptions(level=99)), "level 99 is out of range: there are levels 1 to 12 on 19x19"),
+        (playing(net="none", device="onnxruntime"), "--device onnxruntime needs a network; --net none has none"),
+        (playing(net="none", batch=16), "--batch 16 needs a network"),
+        (playing(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),
+        (playing(net="none", settings=("c_puct",)), "write NAME=VALUE"),
+        (playing(net="none", settings=("c_puct=x",)), "c_puct"),
+        (playing(net="none", settings=("maxVisits",)), "--set maxVisits: write NAME=VALUE"),
+        (playing(net="none", settings=("mean_loss",)), "--set mean_loss: write NAME=VALUE"),
+        (playing(net="none", playouts="linear:nosuch"), "nosuch cannot be read: No such file or directory"),
     ],
 )
-def test_a_command_line_that_cannot_work_is_refused(settings: Settings, reason: str) -> None:
+def test_a_command_line_that_cannot_work_is_refused(settings: GtpSettings, reason: str) -> None:
     with pytest.raises((RecipeError, NetworkError), match=reason):
         run(settings)
 

@@ -351,7 +351,7 @@ def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selecti
             game = record.game(ply)
             if (game.pass_alive() != EMPTY).any():
                 continue  # nobody plays there
-            allowed = allowed_moves([game._native], "free", "pass-alive")
+            allowed = allowed_moves([game], "free", "pass-alive")
             best = np.where(allowed, Checksum().evaluate([game]).policy, -1).argmax()
             assert record.points[ply] == best
             cheap += 1

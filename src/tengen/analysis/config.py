@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast
 
-from tengen.engine.katago_params import KatagoChanges, read_katago_params
+from tengen.engine.katago_params import KatagoChanges, Perspective, read_katago_params
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
 
-Perspective = Literal["BLACK", "WHITE", "SIDETOMOVE"]
-
 DEFAULT_VISITS = 500
 MAX_INCLUDES = 10
 FRONT_SETTINGS = {
-    "reportAnalysisWinratesAs",
-    "analysisPVLen",
-    "numAnalysisThreads",
-    "warnUnusedFields",
-    "ignorePreRootHistory",
-    "analysisIgnorePreRootHistory",
-    "humanSLProfile",
-    "playoutDoublingAdvantagePla",
-    "logAllRequests",
-    "logAllResponses",
-    "logErrorsAndWarnings",
+    "reportAnalysisWinratesAs": "perspective",
+    "analysisPVLen": "pv_length",
+    "numAnalysisThreads": "at_once",
+    "warnUnusedFields": "warn_unused",
+    "ignorePreRootHistory": "search_ignores_history",
+    "analysisIgnorePreRootHistory": "analysis_ignores_history",
+    "humanSLProfile": "human_profile",
+    "playoutDoublingAdvantagePla": "advantage_owner",
+    "logAllRequests": "log_requests",
+    "logAllResponses": "log_responses",
+    "logErrorsAndWarnings": "log_problems",
 }
-"""The settings of this front end, by KataGo's names."""
+"""The settings of this front end: the field of AnalysisSettings for KataGo's name."""
 
 
 def read_config(path: Path, _depth: int = 0) -> dict[str, str]:
@@ -93,9 +90,9 @@ class AnalysisSettings:
 
     `perspective` is whose winrate, score and ownership are reported. `pv_length` moves follow the first of a principal
     variation. `at_once` positions are searched side by side. `warn_unused` warns of unknown fields of a query.
-    `ignore_history` hides the moves before a position from the network; None does as `params.hide_history` says where
-    that was set, else so for networks of KataGo. `front` has
-    further settings by KataGo's names.
+    `human_profile` is that of a human-style network, such as `rank_5k`, empty for none. `advantage_owner` is the player
+    of the doubling advantage, as for `advantage_overrides`. Requests, responses and problems (errors and warnings) are
+    logged.
     """
 
     params: SearchParams
@@ -104,13 +101,22 @@ class AnalysisSettings:
     pv_length: int = 15
     at_once: int = 16
     warn_unused: bool = True
-    ignore_history: bool | None = None
-    front: Mapping[str, object] = field(default_factory=dict)
+    search_ignores_history: bool | None = None
+    analysis_ignores_history: bool | None = None
+    human_profile: str = ""
+    advantage_owner: str = ""
+    log_requests: bool = False
+    log_responses: bool = False
+    log_problems: bool = True
 
     @property
-    def human_profile(self) -> str:
-        """The profile of a human-style network, such as `rank_5k`; empty for none."""
-        return str(self.front.get("humanSLProfile", ""))
+    def ignore_history(self) -> bool | None:
+        """Whether the moves before a position are hidden from the network; the setting of the search comes first.
+
+        None does as `params.hide_history` says where that was set, else so for networks of KataGo.
+        """
+        given = self.search_ignores_history
+        return self.analysis_ignores_history if given is None else given
 
     @classmethod
     def default(cls) -> AnalysisSettings:
@@ -124,17 +130,6 @@ class AnalysisSettings:
         Raises RecipeError for a value that is out of range.
         """
         changes = read_katago_params(settings)
-        front = {**self.front, **changes.front}
-        hidden = front.get("ignorePreRootHistory", front.get("analysisIgnorePreRootHistory", self.ignore_history))
-        new = replace(
-            self,
-            params=changes.new_params(self.params),
-            limits=changes.new_limits(self.limits),
-            perspective=cast(Perspective, front.get("reportAnalysisWinratesAs", self.perspective)),
-            pv_length=cast(int, front.get("analysisPVLen", self.pv_length)),
-            at_once=cast(int, front.get("numAnalysisThreads", self.at_once)),
-            warn_unused=cast(bool, front.get("warnUnusedFields", self.warn_unused)),
-            ignore_history=cast("bool | None", hidden),
-            front=front,
-        )
-        return new, changes
+        own = {FRONT_SETTINGS[name]: value for name, value in changes.front.items() if name in FRONT_SETTINGS}
+        params, limits = changes.new_params(self.params), changes.new_limits(self.limits)
+        return replace(self, params=params, limits=limits, **own), changes

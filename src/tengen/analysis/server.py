@@ -20,12 +20,14 @@ from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
 from tengen.engine.katago_params import RELEASE, advantage_overrides, ownership_overrides, read_katago_params
 from tengen.engine.limits import Limits
+from tengen.engine.options import EngineOptions
 from tengen.engine.params import SearchParams, read_params
 from tengen.engine.positions import without_history
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.engine.task import SearchTask
 from tengen.errors import NetworkError, TengenError
+from tengen.evaluators.board_warnings import boards_warning
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.evaluators.human import HumanNetwork
@@ -33,7 +35,6 @@ from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.raw import RawOutput
 from tengen.gtp.network import models
 from tengen.gtp.streams import open_channel
-from tengen.machine import Device
 
 logger = logging.getLogger(__name__)
 
@@ -49,29 +50,23 @@ Write = Callable[[str], None]
 class AnalysisOptions:
     """The options of `tengen analysis`; its help explains each."""
 
-    net: str = "default"
-    human_net: str | None = None
+    engine: EngineOptions = field(default_factory=EngineOptions)
     configs: tuple[Path, ...] = ()
     overrides: tuple[str, ...] = ()
     at_once: int | None = None
     quit_without_waiting: bool = False
-    params: tuple[str, ...] = ()
-    preset: str | None = None
-    device: Device = "auto"
-    threads: int = 0
-    batch: int = 8
     cache: int = 50_000
-    seed: int = 0
-    on_size: Callable[[int], object] = lambda size: None  # called with the board size of each search
 
 
 def run(options: AnalysisOptions) -> None:
     """Serve standard input and output until the input ends. Raises TengenError for impossible options."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    settings = _settings(options)
+    given, settings = options.engine, _settings(options)
     lines, write = open_channel()
-    batch = options.batch * settings.at_once
-    evaluator = load_evaluator(options.net, options.device, batch=batch, threads=options.threads, seed=options.seed)
+    batch = given.batch or BatchEvaluator.search_batch
+    evaluator = load_evaluator(
+        given.net, given.device, batch=batch * settings.at_once, threads=given.threads, seed=given.seed
+    )
     network = evaluator if isinstance(evaluator, BatchEvaluator) else evaluator.on(MAX_SIZE)
     settings.params.advised(network.advice)  # raises what every query would be answered with
 
@@ -87,11 +82,11 @@ def run(options: AnalysisOptions) -> None:
         settings,
         send,
         cache=options.cache,
-        batch=options.batch,
-        seed=options.seed,
-        net=options.net,
-        on_size=options.on_size,
-        human=HumanNetwork(options.human_net, options.device, options.threads) if options.human_net else None,
+        batch=batch,
+        seed=given.seed,
+        net=given.net,
+        on_size=boards_warning(given.net),
+        human=given.human_network(),
     )
     try:
         print(READY, file=sys.stderr, flush=True)
@@ -111,15 +106,16 @@ def _settings(options: AnalysisOptions) -> AnalysisSettings:
     for path in options.configs:
         given |= read_config(path)
     settings = AnalysisSettings.default()
-    if options.preset is not None:
-        settings = replace(settings, params=SearchParams.preset(options.preset))
+    if (preset := options.engine.preset) is not None:
+        settings = replace(settings, params=SearchParams.preset(preset))
     given |= read_overrides(list(options.overrides))
     settings, _ = settings.changed(given)
-    if settings.human_profile and options.human_net is None:  # KataGo warns too
+    if settings.human_profile and options.engine.human_net is None:  # KataGo warns too
         logger.warning("without effect: %s", NO_HUMAN_NETWORK)
     warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
-    return replace(settings, at_once=at_once, params=read_params(settings.params, options.params, options.net))
+    params = read_params(settings.params, options.engine.settings, options.engine.net)
+    return replace(settings, at_once=at_once, params=params)
 
 
 @dataclass(eq=False)
@@ -136,8 +132,8 @@ class AnalysisServer:
     """Answers lines of JSON with lines of JSON. `write` gets each answer with its line end, from any thread.
 
     `cache` is the number of evaluations that are kept for each network; 0 keeps none. `batch` positions of each search
-    are evaluated at once. `net` is the name of the network that the user gave. `human` is asked about the positions of
-    queries with the setting humanSLProfile.
+    are evaluated at once. `net` is the name of the network that the user gave. `on_size` is called with the board size
+    of each search. `human` is asked about the positions of queries with the setting humanSLProfile.
     """
 
     def __init__(
@@ -177,7 +173,7 @@ class AnalysisServer:
         line = line.strip()
         if not line:
             return
-        if self.settings.front.get("logAllRequests"):
+        if self.settings.log_requests:
             logger.warning("request: %s", line)
         try:
             fields = json.loads(line, parse_constant=_no_constant)
@@ -335,9 +331,8 @@ class AnalysisServer:
         """The settings of the query for a position: with the advantage of its side, and what the reports need."""
         params, includes = query.settings.params, query.includes
         advised = params.advised(self._evaluator.on(turn.game.size).advice)
-        owner = str(query.settings.front.get("playoutDoublingAdvantagePla", ""))
         below = includes.ownership_stdev or includes.of_moves
-        changes = advantage_overrides(advised, owner, turn.game.to_play)
+        changes = advantage_overrides(advised, query.settings.advantage_owner, turn.game.to_play)
         changes |= ownership_overrides(advised, mean=includes.ownership, below=below)
         return params.model_copy(update=changes)
 
@@ -365,9 +360,9 @@ class AnalysisServer:
 
     def _send(self, fields: Fields) -> None:
         text = json_text(fields, sort_keys=True, separators=(",", ":"))
-        if self.settings.front.get("logAllResponses"):
+        if self.settings.log_responses:
             logger.warning("response: %s", text)
-        elif ("error" in fields or "warning" in fields) and self.settings.front.get("logErrorsAndWarnings", True):
+        elif ("error" in fields or "warning" in fields) and self.settings.log_problems:
             logger.warning("%s", text)
         with self._lock:
             if self.failure is not None:  # the rest of a line may be missing

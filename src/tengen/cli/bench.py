@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
+from tengen.cli.options import JsonOption
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
@@ -46,7 +47,7 @@ def command(
         bool,
         typer.Option("--tune", help="with --net: find the fastest way to compute its batches, keep it"),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure this machine: networks, search, playouts, training. Other work on it lowers the figures."""
     console = Console()

@@ -20,7 +20,7 @@ from tengen.cli.options import BatchOption, DeviceOption, JsonOption
 from tengen.cli.tables import print_table
 from tengen.data.format import games_digest
 from tengen.data.label_sampler import evaluation_labels
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import OnePerGame, Sampler
 from tengen.data.split import Split, choose
 from tengen.data.store import Store
 from tengen.disk import json_text
@@ -133,7 +133,7 @@ def _evaluate_network(
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
     planes = chosen.plane_set
-    sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
+    sampler = games.sampler(every, planes, batch_size=batch, seed=seed)
     with Console(stderr=True).status(f"evaluating {escape(chosen.name)} on {sampler.games:,} games"):
         results = measure(evaluator, sampler, positions)
         options: dict[str, Any] = {"size": size, "batch_size": batch, "seed": seed, "extra": OF_GAMES}
@@ -224,9 +224,18 @@ class _Games:
         share = self.fraction if self.split == "validation" else 1 - self.fraction
         return f"{self.split} split ({100 * share:.4g}%){on}"
 
-    def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
-        options |= {"validation_fraction": self.fraction, "size": self.size}
-        return Sampler(self.store, self.split, planes, symmetries=False, **options)
+    def sampler(self, every: bool, planes: str = "tengen", batch_size: int = 256, seed: int = 0) -> Sampler:
+        """All positions of the games, or one of each."""
+        return (Sampler if every else OnePerGame)(
+            self.store,
+            self.split,
+            planes,
+            batch_size,
+            seed,
+            symmetries=False,
+            validation_fraction=self.fraction,
+            size=self.size,
+        )
 
 
 def _warn_of_boards(card: Card, store: Store, evaluated: list[int]) -> None:
@@ -246,7 +255,7 @@ def _evaluate_playout(
     from tengen.training.linear import evaluate_playout
 
     path = find_playout(name)
-    sampler = games.sampler(batch_size=batch, seed=seed, one_per_game=not every)
+    sampler = games.sampler(every, batch_size=batch, seed=seed)
     with Console(stderr=True).status(f"evaluating {escape(path.stem)} on {sampler.games:,} games"):
         return path.stem, evaluate_playout(path, sampler, positions)
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tengen.cli.options import QuietOption, RecordsArgument
 from tengen.data.importer import ImportOptions, ImportProgress, import_games
 from tengen.data.record import ENDINGS
 from tengen.data.rows import Filters, RowOptions
@@ -21,7 +22,7 @@ _DAY = ["%Y-%m-%d"]
 
 
 def command(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help=".sgf files, folders, archives, - for stdin")],
+    paths: RecordsArgument,
     out: Annotated[Path, typer.Option(help="folder of the new store")],
     force: Annotated[bool, typer.Option("--force", help="replace an existing store")] = False,
     size: Annotated[list[int] | None, typer.Option(help="board size to keep; repeat for more")] = None,
@@ -57,7 +58,7 @@ def command(
         typer.Option(metavar="NAME=NUMBER", help=f"change a limit: {', '.join(ImportLimits.__dataclass_fields__)}"),
     ] = None,
     workers: Annotated[int, typer.Option(help="worker processes; 0 for one a core")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Import game records into a new store, with a report of the games that were not kept.
 

@@ -67,7 +67,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     """
     from tengen.analysis.config import read_config, read_overrides, warn_of_unused
     from tengen.engine.katago_params import KATAGO_PARAMS, read_katago_params
-    from tengen.gtp.session import FRONT
+    from tengen.gtp.session import SESSION_SETTINGS
     from tengen.rules import Rules
 
     parser = argparse.ArgumentParser(prog="tengen-katago gtp", allow_abbrev=False, exit_on_error=False)
@@ -94,9 +94,6 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         raise RecipeError(f"rules and {parts[0]} cannot both be set: give rules, or its parts alone")
     changes = read_katago_params(given)
     options = ["--net", known.model, "--name", "KataGo"]  # front ends choose their commands by this name
-    for name, value in given.items():
-        if name in FRONT or (name in KATAGO_PARAMS and KATAGO_PARAMS[name].group != "front"):
-            options += ["--set", f"{name}={value}"]
     front: dict[str, Callable[[object], list[str]]] = {
         "ponderingEnabled": lambda on: ["--ponder" if on else "--no-ponder"],
         "rules": lambda rules: ["--rules", str(rules)],
@@ -105,7 +102,11 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         "ignoreGTPAndForceKomi": lambda komi: ["--komi", str(komi), "--force-komi"],
         "logFile": lambda file: ["--log", str(file)],
     }
-    warn_of_unused(changes, {*FRONT, *front, *_RULES})
+    for name, value in given.items():
+        is_set = name in SESSION_SETTINGS and name not in front
+        if is_set or (name in KATAGO_PARAMS and KATAGO_PARAMS[name].group != "front"):
+            options += ["--set", f"{name}={value}"]
+    warn_of_unused(changes, {*SESSION_SETTINGS, *front, *_RULES})
     for name, make in front.items():
         if name in changes.front:
             options += make(changes.front[name])

@@ -12,6 +12,7 @@ import typer
 
 from tengen.checksums import file_digest
 from tengen.cli.interruption import report_interruption
+from tengen.cli.options import BatchOption, DeviceOption, QuietOption
 from tengen.data.format import games_digest
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender
@@ -22,7 +23,6 @@ from tengen.evaluators.evaluator import boards_not_learned, sees_komi
 from tengen.evaluators.installed_networks import default_by_size, find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
-from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
 
@@ -45,9 +45,9 @@ def command(
     add: Annotated[
         bool, typer.Option("--add", help="add to the labels of other games or options in OUT, by the same teacher")
     ] = False,
-    device: Annotated[Device, typer.Option(help="device that runs the teacher; auto: the fastest")] = "auto",
-    batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
-    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
+    device: DeviceOption = "auto",
+    batch: BatchOption = 64,
+    quiet: QuietOption = False,
 ) -> None:
     """Write a store of the same games with what a teacher says of some of their positions.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tengen.cli.options import ClusterOption, QuietOption
 from tengen.coords import SIZES
 from tengen.machine import Device
 
@@ -81,17 +82,11 @@ def command(
             help=r"processes that play a game each \[by the number of cores; without searches one with 64 games]"
         ),
     ] = None,
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="play on a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)",
-        ),
-    ] = "",
+    cluster: ClusterOption = "",
     out: Annotated[
         Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Play games between two players or more under equal conditions, and report who is stronger and how sure that is.
 
@@ -125,7 +120,7 @@ def command(
 
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str, quiet: bool) -> None:
-    from tengen.cli.board_sizes import warn_of_boards
+    from tengen.evaluators.board_warnings import warn_of_boards
     from tengen.match.display import Display
     from tengen.match.folder import read_folder
     from tengen.match.runner import InBatch, InCluster, InWorkers, games_at_once, play_match

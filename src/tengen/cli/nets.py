@@ -15,12 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.checksums import check_seal
-from tengen.cli.board_sizes import warn_of_boards
+from tengen.cli.options import JsonOption
 from tengen.cli.tables import print_table
 from tengen.coords import check_size
 from tengen.disk import cache_folder, cache_path, json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.board_warnings import warn_of_boards
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.foreign_networks import is_foreign
@@ -47,39 +48,39 @@ from tengen.sgf import read_game
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(help="Print the card of this network or playout policy: a name or a file.")
+        str | None, typer.Argument(help="print the card of this network or playout policy: a name or a file")
     ] = None,
     raw: Annotated[
         str | None,
         typer.Option(
             metavar="POSITION",
-            help="Print the network's outputs for a position, without search: an SGF file, FILE.sgf:MOVES for the "
-            "position after so many moves, or moves such as 'D4 Q16 pass' ('' is the empty board).",
+            help="print the network's outputs for a position, without search: an SGF file, FILE.sgf:MOVES for the "
+            "position after so many moves, or moves such as 'D4 Q16 pass' ('' is the empty board)",
         ),
     ] = None,
-    symmetry: Annotated[str, typer.Option(help="With --raw: how the network sees the board, 0 to 7 or all.")] = "0",
+    symmetry: Annotated[str, typer.Option(help="with --raw: how the network sees the board, 0 to 7 or all")] = "0",
     optimism: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=1,
-            help=f"With --raw: share of the optimistic policy of KataGo's networks; {RAW_OPTIMISM} unless given.",
+            help=f"with --raw: share of the optimistic policy of KataGo's networks; {RAW_OPTIMISM} unless given",
         ),
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(help="With --raw and moves: the board size; 19 unless given."),
+        typer.Option(help="with --raw and moves: the board size; 19 unless given"),
     ] = None,
-    rules: Annotated[str, typer.Option(help="With --raw: the rule set; that of the record unless given.")] = "",
+    rules: Annotated[str, typer.Option(help="with --raw: the rule set; that of the record unless given")] = "",
     komi: Annotated[
         float | None,
         typer.Option(
             min=-400,
             max=400,
-            help="With --raw: the komi; that of the record, or the usual one of the rules, unless given.",
+            help="with --raw: the komi; that of the record, or the usual one of the rules, unless given",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.options import DeviceOption
 from tengen.coords import SIZES, check_size
 from tengen.errors import NoHomeFolder, TengenError
-from tengen.machine import Device
 from tengen.web.language import TAGS, Language, known
 
 if TYPE_CHECKING:
@@ -24,22 +24,22 @@ STARTUP_SECONDS = 300.0
 
 
 def command(
-    record: Annotated[Path | None, typer.Argument(help="SGF file to open.", show_default=False)] = None,
-    net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
+    record: Annotated[Path | None, typer.Argument(help="SGF file to open", show_default=False)] = None,
+    net: Annotated[str, typer.Option(help="network: a name, a file, or none for random playouts")] = "default",
     visits: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game. Default: 100.")
+        int | None, typer.Option(min=1, max=1_000_000, help="visits a move in the first game; 100 unless given")
     ] = None,
-    size: Annotated[int, typer.Option(help=f"Board size of the first game, {SIZES}.")] = 19,
-    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 allows other computers.")] = "127.0.0.1",
+    size: Annotated[int, typer.Option(help=f"board size of the first game, {SIZES}")] = 19,
+    host: Annotated[str, typer.Option(help="address to listen on; 0.0.0.0 allows other computers")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
+        int | None, typer.Option(min=1, max=65_535, help=f"port; the first free one from {DEFAULT_PORT} unless given")
     ] = None,
-    device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
+    device: DeviceOption = "auto",
     language: Annotated[
         str | None,
         typer.Option(
             metavar="|".join(TAGS.values()),
-            help="Language of the page. Default: that of the browser.",
+            help="language of the page; that of the browser unless given",
             show_default=False,
         ),
     ] = None,
@@ -47,13 +47,13 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME=COMMAND LINE",
-            help="A GTP program as an opponent: 'gnugo=gnugo --mode gtp --level 5'. May be repeated.",
+            help="a GTP program as an opponent: 'gnugo=gnugo --mode gtp --level 5'; may be repeated",
         ),
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="open the page in the browser")] = False,
 ) -> None:
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
-    from tengen.cli.board_sizes import boards_warning
+    from tengen.evaluators.board_warnings import boards_warning
     from tengen.web.engine import Engines
     from tengen.web.guard import access_token
     from tengen.web.library import GameLibrary, games_folder

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.cli.options import JsonOption
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.recipes.costs import kept_costs
@@ -19,7 +20,7 @@ _WIDE = 180  # columns, of the table with papers in a window
 def command(
     name: Annotated[str | None, typer.Argument(help="print this recipe, to change a copy of it")] = None,
     published: Annotated[bool, typer.Option("--published", help="only the recipes of published systems")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List all recipes, or print one.
 

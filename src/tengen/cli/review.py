@@ -13,20 +13,20 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from tengen.cli.board_sizes import boards_warning
 from tengen.cli.interruption import report_interruption
+from tengen.cli.options import ClusterOption, DeviceOption, RecordsArgument, ThreadsOption
 from tengen.cli.tables import print_table
 from tengen.disk import DISK_FULL, write_whole
 from tengen.errors import SgfError, TengenError, unknown_name
+from tengen.evaluators.board_warnings import boards_warning
 from tengen.evaluators.installed_networks import PortableNetwork, find_network
-from tengen.machine import Device
 from tengen.review.files import FORMATS, file_of, games_to_review
 from tengen.review.work import FinishedReview, ReviewWork, network_digest
 from tengen.runs.progress import new_bar
 
 
 def command(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help=".sgf files, folders, archives, - for stdin")],
+    paths: RecordsArgument,
     out: Annotated[Path, typer.Option(help="folder of the reviews")] = Path("reviews"),
     net: Annotated[str, typer.Option(help="an installed network or a network file")] = "default",
     visits: Annotated[int, typer.Option(min=2, help="visits of every position")] = 100,
@@ -35,12 +35,9 @@ def command(
         typer.Option("--format", help=f"{', '.join(FORMATS)}, or several of them: html,json; all unless given"),
     ] = None,
     at_once: Annotated[int, typer.Option(min=1, max=16384, help="positions searched side by side")] = 16,
-    threads: Annotated[int, typer.Option(min=0, max=1024, help="threads; 0 for all cores")] = 0,
-    device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
-    cluster: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="review on a Ray cluster, a game a worker: HOST:PORT, auto, local"),
-    ] = "",
+    threads: ThreadsOption = 0,
+    device: DeviceOption = "auto",
+    cluster: ClusterOption = "",
     force: Annotated[bool, typer.Option("--force", help="review again what the folder has")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar and no tables")] = False,
 ) -> None:

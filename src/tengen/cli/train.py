@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
+from tengen.cli.options import ClusterOption, QuietOption, RecipeArgument, RunFolderOption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
@@ -30,7 +31,7 @@ _GAMES = "games"  # in the folder of a run: the store of its own games
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
+    recipe: RecipeArgument,
     games: Annotated[
         list[str] | None,
         typer.Argument(
@@ -48,15 +49,9 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="train on a machine of a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)",
-        ),
-    ] = "",
-    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
+    out: RunFolderOption = None,
+    cluster: ClusterOption = "",
+    quiet: QuietOption = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
     settings, games, players = settings or [], games or [], player or []

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
+from tengen.cli.options import ClusterOption, QuietOption, RecipeArgument, RunFolderOption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 
@@ -16,22 +17,16 @@ Role = Literal["lead", "generate", "rate"]
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
+    recipe: RecipeArgument,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the run; default runs/NAME")] = None,
+    out: RunFolderOption = None,
     role: Annotated[
         Role, typer.Option(help="lead the run, or join it from another process: generate games, or rate networks")
     ] = "lead",
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="play the games on a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)",
-        ),
-    ] = "",
-    quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
+    cluster: ClusterOption = "",
+    quiet: QuietOption = False,
 ) -> None:
     """Train a network by self-play. The same command resumes a run that was stopped or killed."""
     kind = recipe_kind(recipe, *KINDS)

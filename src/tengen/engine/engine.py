@@ -136,17 +136,16 @@ class Engine:
     def set_position(
         self,
         game: Game,
-        allow: Sequence[int] = (),
-        avoid: Sequence[int] = (),
+        *,
         restrictions: Sequence[MoveRestriction] = (),
         overrides: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """Search this position from now on; the tree is kept as far as the game continues the last one.
 
         The game is copied. `overrides` are settings of the search for this position alone, RecipeError for those that
-        cannot be; a tree that was searched by other settings is dropped. `allow` (if not empty) and `avoid` restrict
-        the first move, `restrictions` the moves of a player to any depth; ValueError when no move is left. A game that
-        is over is searched as if it went on: its end is taken back, or after a long cycle its history.
+        cannot be; a tree that was searched by other settings is dropped. `restrictions` are those of the moves of a
+        player to some depth; ValueError when no move is left. A game that is over is searched as if it went on: its end
+        is taken back, or after a long cycle its history.
         """
         self._end_pondering()
         with self._busy:
@@ -155,8 +154,8 @@ class Engine:
             self._take_settings(game.size, overrides)
             if before is None or not goes_on(before, position):
                 self._judge.forget()
-            self._search.set_root(position, allow, avoid, restrictions)
-            self._game, self._restricted = position, bool(allow or avoid or restrictions)
+            self._search.set_root(position, restrictions=restrictions)
+            self._game, self._restricted = position, bool(restrictions)
 
     def forget(self) -> None:
         """Drop the tree and the restrictions of the position. The winrates that resignation rests on stay."""
@@ -328,7 +327,7 @@ class Engine:
         hopeless = self._judge.judge(
             self.style, game.to_play, game.move_number, result.winrate, game.size, game.handicap
         )
-        return replace(result, move=move, resign=hopeless and move != game.size**2)
+        return replace(result, move=move, resign=hopeless and move != game.pass_point)
 
     def _draw(self, result: SearchResult) -> int:
         """The best move of the search, or one drawn at random where the style says so."""

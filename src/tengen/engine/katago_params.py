@@ -24,6 +24,9 @@ RELEASE = "1.17.2"
 Group = Literal["search", "style", "limits", "front"]
 """Where a parameter goes: SearchParams, Style, Limits, or a setting of the front end under KataGo's own name."""
 
+Perspective = Literal["BLACK", "WHITE", "SIDETOMOVE"]
+"""Whose values are reported: reportAnalysisWinratesAs."""
+
 Read = Callable[[object], Any]
 
 
@@ -416,11 +419,8 @@ def advantage_overrides(params: SearchParams, owner: str, to_play: int) -> dict[
     return {"playout_doubling_advantage": -advantage} if other and advantage else {}
 
 
-def perspective_sign(perspective: str, to_play: int) -> int:
-    """1 where reportAnalysisWinratesAs asks for the values of the side to play, -1 where for those of its opponent.
-
-    `perspective` is BLACK, WHITE or SIDETOMOVE.
-    """
+def perspective_sign(perspective: Perspective, to_play: int) -> int:
+    """1 where reportAnalysisWinratesAs asks for the values of the side to play, -1 where for those of its opponent."""
     return 1 if {"BLACK": BLACK, "WHITE": WHITE}.get(perspective, to_play) == to_play else -1
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
-from tengen.engine.search import MoveRestriction, TreeSearch, check_seed, new_inputs
-from tengen.engine.task import PV_LENGTH, Progress, SearchTask
+from tengen.engine.search import PV_LENGTH, MoveRestriction, TreeSearch, check_seed, new_inputs
+from tengen.engine.task import Progress, SearchTask
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -81,8 +81,6 @@ class SearchQueue:
         limits: Limits,
         priority: float = 0,
         *,
-        allow: Sequence[int] = (),
-        avoid: Sequence[int] = (),
         restrictions: Sequence[MoveRestriction] = (),
         params: SearchParams | None = None,
         on_progress: Progress | None = None,
@@ -93,20 +91,20 @@ class SearchQueue:
     ) -> SearchTask:
         """Search a position within the limits; returns at once.
 
-        The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
-        are those of TreeSearch.set_root, `params` (by default those of the queue) the settings of this search; the rest
-        as for SearchTask. Raises NetworkError for a board that the evaluator does not know, ValueError where no move is
-        left or the priority is NaN, RuntimeError after close and after an error of the queue itself.
+        The time that the limits allow begins with its first batch. `restrictions` are those of TreeSearch.set_root,
+        `params` (by default those of the queue) the settings of this search; the rest as for SearchTask. Raises
+        NetworkError for a board that the evaluator does not know, ValueError where no move is left or the priority is
+        NaN, RuntimeError after close and after an error of the queue itself.
         """
         if math.isnan(priority):
             raise ValueError(f"priority must be a number, not {priority}")  # a NaN has no place in the order
         params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
         params = params.model_copy(update={"ownership": True})
-        position, allow, avoid, restrictions = game.copy(), tuple(allow), tuple(avoid), tuple(restrictions)
+        position, restrictions = game.copy(), tuple(restrictions)
 
         def tree() -> TreeSearch:
             search = TreeSearch(self.evaluator, params, self._batch, self._seed, self._threads)
-            search.set_root(position, allow, avoid, restrictions)
+            search.set_root(position, restrictions=restrictions)
             return search
 
         tree()  # raises what is wrong with the position; not kept, as thousands may wait

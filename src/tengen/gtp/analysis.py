@@ -290,10 +290,10 @@ def _view(session: GtpSession, game: Game, options: AnalyzeOptions, whole: bool)
     merged = session.engine.params_on(game.size).merge_symmetric
     return View(
         game.size,
-        session.front["analysisPVLen"] + 1,
+        session.front.pv_length + 1,
         session.engine.ownership_below,
         root_symmetries(game, options.restrictions) if merged else (),
-        perspective_sign(session.front["reportAnalysisWinratesAs"], game.to_play),
+        perspective_sign(session.front.perspective, game.to_play),
         whole,
     )
 
@@ -328,7 +328,7 @@ def read_options(args: Arguments, game: Game) -> tuple[int, AnalyzeOptions]:
     reader = _Reader(words, game.size)
     while reader.words:
         reader.read_key()
-    left = {*game.legal_points(color), game.size**2}
+    left = {*game.legal_points(color), game.pass_point}
     for restriction in reader.options.restrictions:
         if restriction.color == color:
             left = left & {*restriction.points} if restriction.allow else left - {*restriction.points}

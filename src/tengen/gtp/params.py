@@ -13,7 +13,7 @@ from tengen.engine.params import SearchParams, set_beside
 from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
 from tengen.gtp.parse import Arguments, json_object
-from tengen.gtp.session import GtpSession
+from tengen.gtp.session import SESSION_SETTINGS, GtpSession
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,8 @@ def clear_cache(session: GtpSession, args: Arguments) -> str:
 def _values(session: GtpSession) -> dict[str, object]:
     """All settings that have an effect: under KataGo's names, then under Tengen's own."""
     params = session.engine.params_on(session.game.size)
-    theirs = katago_values(params, session.engine.style, session.options.limits, session.front)
+    front = {name: getattr(session.front, field) for name, field in SESSION_SETTINGS.items()}
+    theirs = katago_values(params, session.engine.style, session.options.limits, front)
     return {**dict(theirs), **params.model_dump(), **{name: getattr(session.engine.style, name) for name in WEAKENING}}
 
 
@@ -101,7 +102,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     changes = read_katago_params({name: value for name, value in settings.items() if name not in own})
     if changes.unknown:
         raise GtpError(unknown_name("search setting", min(changes.unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
-    if of_the_start := set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT):
+    if of_the_start := set(changes.front) - set(SESSION_SETTINGS) - set(_WITHOUT_EFFECT):
         raise GtpError(_no_setting(min(of_the_start)))
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_beside(changes.new_params(engine.asked_params), ours, engine.advice_on(session.game.size))
@@ -110,13 +111,14 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
         session.human.evaluator(profile)
     style = _weakened(changes.new_style(engine.style), settings)
     limits = changes.new_limits(session.options.limits)
-    if without_effect := changes.without_effect(session.front):
+    if without_effect := changes.without_effect(SESSION_SETTINGS):
         logger.warning("without effect in Tengen: %s", ", ".join(without_effect))
     if params != engine.asked_params or params.model_fields_set != engine.asked_params.model_fields_set:
         engine.params = params
     engine.style = style
     session.options = replace(session.options, limits=limits)
-    session.front.update({name: value for name, value in changes.front.items() if name in session.front})
+    changed = {SESSION_SETTINGS[name]: value for name, value in changes.front.items() if name in SESSION_SETTINGS}
+    session.front = replace(session.front, **changed)
 
 
 def _no_setting(name: str) -> str:

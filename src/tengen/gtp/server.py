@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tengen.engine import Limits, Style, load_engine
+from tengen.engine import Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.levels import ladder_networks, level
-from tengen.engine.params import SearchParams, playout_params, read_params, split_setting
+from tengen.engine.options import EngineOptions
+from tengen.engine.params import split_setting
 from tengen.errors import GtpError, RecipeError, TengenError
-from tengen.evaluators.human import HumanNetwork
+from tengen.evaluators.board_warnings import boards_warning
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import WEAKENING, change_settings
@@ -21,7 +22,6 @@ from tengen.gtp.parse import Command, parse_line
 from tengen.gtp.session import GtpOptions, GtpSession, Stream
 from tengen.gtp.setup import acceptable_komi
 from tengen.gtp.streams import open_channel
-from tengen.machine import Device
 from tengen.rules import Rules
 
 READY = "GTP ready"
@@ -29,75 +29,43 @@ READY = "GTP ready"
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The options of `tengen gtp`; its help explains each. `version` is the answer to the command `version`."""
+class GtpSettings:
+    """The options of `tengen gtp`; its help explains each. `size`, `komi` and `rules` are those of the first game."""
 
-    version: str = "0"
-    name: str = "Tengen"
-    answer_version: str | None = None
-    net: str = "default"
-    human_net: str | None = None
-    playouts: str | None = None
-    preset: str | None = None
-    params: tuple[str, ...] = ()
-    visits: int | None = None
-    seconds: float | None = None
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    session: GtpOptions = field(default_factory=GtpOptions)
+    style: Style = field(default_factory=Style)
     size: int = 19
     komi: float | None = None
-    force_komi: bool = False
     rules: str = "chinese"
-    ponder: bool = False
-    resign: bool = True
-    temperature: float = 0.0
-    weaken: float | None = None
-    level: int | None = None
-    device: Device = "auto"
-    threads: int = 0
-    batch: int | None = None
-    seed: int = 0
     log: Path | None = None
-    on_size: Callable[[int], object] = lambda size: None
 
 
-def run(settings: Settings) -> None:
+def run(settings: GtpSettings) -> None:
     """Serve GTP on standard input and output. Raises TengenError before the first answer for impossible settings."""
-    limits = Limits(visits=settings.visits, seconds=settings.seconds)
-    style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
+    given, is_by_level = settings.engine, settings.session.level is not None
     rules = Rules.parse(settings.rules)
     komi = rules.usual_komi if settings.komi is None else acceptable_komi(settings.komi)
     game = Game(settings.size, rules, komi)
     _start_log(settings.log)
-    params = _params(settings)
-    if settings.level is not None:
-        level(settings.size, settings.level)
+    of_search = tuple(setting for setting in given.settings if not _is_for_session(setting))
+    params = replace(given, settings=of_search).search_params()
+    _check_weakening(settings)
     lines, write = open_channel()
     engine = load_engine(
-        settings.net,
+        given.net,
         params=params,
-        device=settings.device,
-        threads=settings.threads,
-        batch=settings.batch,
-        seed=settings.seed,
-        style=style,
-        on_sizes={} if settings.level is None else ladder_networks(),
+        device=given.device,
+        threads=given.threads,
+        batch=given.batch,
+        seed=given.seed,
+        style=settings.style,
+        on_sizes=ladder_networks() if is_by_level else {},
     )
-    options = GtpOptions(
-        name=settings.name,
-        version=settings.version,
-        answer_version=settings.answer_version,
-        net=settings.net,
-        batch=settings.batch,
-        limits=limits,
-        visits_without_clock=engine.limits.visits,
-        ponder=settings.ponder,
-        level=settings.level,
-        force_komi=settings.force_komi,
-        on_size=settings.on_size,
-    )
-    human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None
-    session = GtpSession(engine, game, lines, options, human=human)
+    options = replace(settings.session, net=given.net, batch=given.batch, visits_without_clock=engine.limits.visits)
+    session = GtpSession(engine, game, lines, options, human=given.human_network(), on_size=boards_warning(given.net))
     try:
-        change_settings(session, dict(map(split_setting, filter(_is_for_session, settings.params))))
+        change_settings(session, dict(map(split_setting, filter(_is_for_session, given.settings))))
         print(READY, file=sys.stderr, flush=True)
         serve(session, write)
     except BrokenPipeError:
@@ -106,32 +74,20 @@ def run(settings: Settings) -> None:
         engine.close()
 
 
-def _params(settings: Settings) -> SearchParams:
-    """The search settings: those of the network, the playouts or the preset, then those of --set."""
-    alone = settings.net == "none"
-    if settings.playouts is not None and not alone:
-        raise RecipeError(
-            "--playouts needs --net none; to mix playouts with a network use --set playouts=N --set playout_weight=W"
-        )
-    if settings.preset is not None and alone:
-        raise RecipeError("--preset needs a network; with --net none use --playouts and --set")
-    if settings.device != "auto" and alone:
-        raise RecipeError(f"--device {settings.device} needs a network; --net none has none")
-    if settings.batch is not None and alone:
-        raise RecipeError(f"--batch {settings.batch} needs a network; with --net none use --threads")
-    if settings.weaken is not None and alone:
-        raise RecipeError(f"--weaken {settings.weaken:g} needs a network; with --net none use few --visits")
-    if settings.level is not None and settings.net != "default":
-        raise RecipeError(f"--level {settings.level} needs the network default, with which the levels were measured")
-    for option in ("visits", "temperature", "weaken") if settings.level is not None else ():
-        if value := getattr(settings, option):
-            raise RecipeError(f"--{option} {value:g} and --level {settings.level}, which sets it: give one of them")
-    if alone:
-        params = playout_params(settings.playouts or "local")
-    else:
-        params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
-    chosen = [setting for setting in settings.params if not _is_for_session(setting)]
-    return read_params(params, chosen, "" if alone else settings.net)
+def _check_weakening(settings: GtpSettings) -> None:
+    """Raise RecipeError for ways to play weaker that contradict each other or the network, and for an unknown level."""
+    net, number, weaken = settings.engine.net, settings.session.level, settings.style.policy_temperature
+    if weaken is not None and net == "none":
+        raise RecipeError(f"--weaken {weaken:g} needs a network; with --net none use few --visits")
+    if number is None:
+        return
+    if net != "default":
+        raise RecipeError(f"--level {number} needs the network default, with which the levels were measured")
+    visits, temperature = settings.session.limits.visits, settings.style.temperature
+    for option, value in (("visits", visits), ("temperature", temperature), ("weaken", weaken)):
+        if value:
+            raise RecipeError(f"--{option} {value:g} and --level {number}, which sets it: give one of them")
+    level(settings.size, number)
 
 
 def _is_for_session(setting: str) -> bool:

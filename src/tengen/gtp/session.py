@@ -10,15 +10,14 @@ from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
-from tengen.engine.katago_params import advantage_overrides
+from tengen.engine.katago_params import Perspective, advantage_overrides
 from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import goes_on, resumed, with_turn
 from tengen.engine.result import Count, SearchResult
-from tengen.engine.search import MoveRestriction
+from tengen.engine.search import PV_LENGTH, MoveRestriction
 from tengen.engine.style import Style
-from tengen.engine.task import PV_LENGTH
 from tengen.errors import GtpError, NetworkError
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator
@@ -91,8 +90,7 @@ class GtpOptions:
     batch: positions in one batch of it, by default as many as suit the device. limits: of every move.
     visits_without_clock: of a move that nothing else limits. ponder: whether to search in the opponent's time. level:
     the opponent of the ladder (`engine.levels`) that the engine plays like, on boards of every size; None plays by the
-    other settings. force_komi: whether the komi of the start stays, whatever is asked for. on_size: called with the
-    board size of each game.
+    other settings. force_komi: whether the komi of the start stays, whatever is asked for.
     """
 
     name: str = "Tengen"
@@ -105,18 +103,37 @@ class GtpOptions:
     ponder: bool = False
     level: int | None = None
     force_komi: bool = False
-    on_size: Callable[[int], object] = lambda size: None
 
 
-FRONT: dict[str, Any] = {
-    "reportAnalysisWinratesAs": "SIDETOMOVE",
-    "analysisPVLen": PV_LENGTH - 1,
-    "analysisWideRootNoise": 0.04,
-    "analysisIgnorePreRootHistory": False,
-    "playoutDoublingAdvantagePla": "",
-    "humanSLProfile": "",
+@dataclass(frozen=True)
+class FrontSettings:
+    """Settings of a session that can be changed at any time, as KataGo's: SESSION_SETTINGS has their names.
+
+    `ponder` searches in the opponent's time. `perspective` is whose winrate, score and ownership an analysis reports,
+    `pv_length` moves follow the first of its principal variations. `wide_root_noise` is that of an analysis by KataGo's
+    search, and `ignore_history` hides the moves before a position from it. `advantage_owner` is the player of the
+    doubling advantage, as for `advantage_overrides`. `human_profile` is that of a human-style network, empty for none.
+    """
+
+    ponder: bool = False
+    perspective: Perspective = "SIDETOMOVE"
+    pv_length: int = PV_LENGTH - 1
+    wide_root_noise: float = 0.04
+    ignore_history: bool = False
+    advantage_owner: str = ""
+    human_profile: str = ""
+
+
+SESSION_SETTINGS = {
+    "ponderingEnabled": "ponder",
+    "reportAnalysisWinratesAs": "perspective",
+    "analysisPVLen": "pv_length",
+    "analysisWideRootNoise": "wide_root_noise",
+    "analysisIgnorePreRootHistory": "ignore_history",
+    "playoutDoublingAdvantagePla": "advantage_owner",
+    "humanSLProfile": "human_profile",
 }
-"""The defaults of settings of a session, by KataGo's names."""
+"""The field of FrontSettings for KataGo's name."""
 
 
 @dataclass
@@ -139,11 +156,12 @@ class GtpSession:
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
     human: HumanNetwork | None = None
-    front: dict[str, Any] = field(default_factory=dict)
-    """Settings that can be changed at any time, by KataGo's names: those of FRONT, and `ponderingEnabled`."""
+    on_size: Callable[[int], object] = lambda size: None
+    """Called with the board size of each game."""
+    front: FrontSettings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.front = {"ponderingEnabled": self.options.ponder, **FRONT, **self.front}
+        self.front = FrontSettings(ponder=self.options.ponder)
         self._begin()
 
     def set_time(self, control: TimeControl | None) -> None:
@@ -159,7 +177,7 @@ class GtpSession:
 
     def _begin(self) -> None:
         """Tell the board size, and take style and visits of the level on it, but where a setting has changed them."""
-        self.options.on_size(self.game.size)
+        self.on_size(self.game.size)
         if self.options.level is None:
             return
         last, found = self.played_level, level(self.game.size, self.options.level)
@@ -187,11 +205,11 @@ class GtpSession:
         """
         params = self.engine.params_on(self.game.size)
         found: dict[str, Any] = {}
-        if analysis and self.front["analysisIgnorePreRootHistory"]:
+        if analysis and self.front.ignore_history:
             found["hide_history"] = True
         if analysis and params.selection == "puct-katago":
-            found["wide_root_noise"] = self.front["analysisWideRootNoise"]
-        return found | advantage_overrides(params, self.front["playoutDoublingAdvantagePla"], color)
+            found["wide_root_noise"] = self.front.wide_root_noise
+        return found | advantage_overrides(params, self.front.advantage_owner, color)
 
     def search(
         self,
@@ -247,7 +265,7 @@ class GtpSession:
 
     def after_command(self) -> None:
         """Ponder if the command made a move and no input is waiting. Pondering ends when the game does not go on."""
-        enabled = self.front["ponderingEnabled"] and not self.game.is_over
+        enabled = self.front.ponder and not self.game.is_over
         if self.ponder_next and enabled and not self.finished and not self.lines.pending():
             self.engine.set_position(self.game, overrides=self.overrides(self.game.to_play))
             self.engine.ponder()

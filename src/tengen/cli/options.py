@@ -1,0 +1,43 @@
+"""Arguments and options that several commands have, each declared once; the help of an option is lower-case words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengen.machine import Device
+
+RecipeArgument = Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")]
+
+RecordsArgument = Annotated[
+    list[str], typer.Argument(metavar="PATH", help=".sgf files, folders, archives, - for stdin")
+]
+
+BatchOption = Annotated[int, typer.Option(min=1, help="positions evaluated at once")]
+
+ClusterOption = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS", help="work on a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)"
+    ),
+]
+
+DeviceOption = Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")]
+
+JsonOption = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+PresetOption = Annotated[
+    str | None, typer.Option(help="search settings of a published system: alphazero, leela-zero, gumbel, ...")
+]
+
+QuietOption = Annotated[bool, typer.Option("--quiet", help="no progress display")]
+
+RunFolderOption = Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")]
+
+SearchSettings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="a search setting; may be repeated")
+]
+
+ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="threads of the network; 0 for all cores")]
