@@ -18,7 +18,7 @@ from _native import SAMPLE
 from _native import parser as arguments
 
 from tengen import _native
-from tengen.data import Rows, Sampler, Store, encode_game, prefetch
+from tengen.data import PositionChoice, Rows, Sampler, Store, encode_game, prefetch
 from tengen.data.importer import ImportOptions, import_games
 from tengen.data.planes import NativePlaneSet, plane_set, plane_set_names
 from tengen.game import Game
@@ -116,7 +116,8 @@ def by_plane_set(store: Store, names: Sequence[str]) -> None:
     """
 
     sets = [plane_set("tengen"), NativePlaneSet.named("_points"), *map(plane_set, names)]
-    samplers = {planes.name: Sampler(store, "all", planes, batch_size=512, plies=(80, 180)) for planes in sets}
+    choice = PositionChoice(plies=(80, 180))
+    samplers = {planes.name: Sampler(store, "all", planes, batch_size=512, choice=choice) for planes in sets}
     rows = samplers["tengen"].rows(0)
     best = dict.fromkeys(samplers, float("inf"))
     for _ in range(3 * ROUNDS):  # round by round, so that other work on the machine slows down all sets alike
@@ -139,7 +140,8 @@ def main(store: Store, names: Sequence[str]) -> None:
     if names:
         return by_plane_set(store, names)
     for name, plies in (("all", (0, None)), ("mid-game", (80, 180))):
-        print(json.dumps(speed(Sampler(store, "all", batch_size=512, plies=plies), name)))
+        choice = PositionChoice(plies=plies)
+        print(json.dumps(speed(Sampler(store, "all", batch_size=512, choice=choice), name)))
     by_plane_set(store, plane_set_names())
     print(json.dumps(drawing(Sampler(store, "all"))))
     if find_spec("torch"):

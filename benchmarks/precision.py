@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tengen.data import Store
 from tengen.data.importer import ImportOptions, import_games
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import OnePerGame, Sampler
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluation import Evaluation, InputBatch
@@ -64,7 +64,8 @@ def judge(network: str, precision: Precision, store: Store, positions: int, ever
     inner = load_evaluator(network, "cpu", precision=precision).on(int(store.column("size").max()))
     inner.infer(inner.encoded([Game(inner.only_size or 19)] * BATCH))  # compiles
     observed = Observed(inner)
-    sampler = Sampler(store, "all", inner.plane_set, symmetries=False, batch_size=BATCH, one_per_game=not every)
+    kind = Sampler if every else OnePerGame
+    sampler = kind(store, "all", inner.plane_set, symmetries=False, batch_size=BATCH)
     results = measure(observed, sampler, positions)
     return Judged(results, np.concatenate(observed.best)[: len(results)], observed.seconds)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -272,12 +273,14 @@ def test_a_search_goes_on_after_a_python_set_that_failed(pool: bool) -> None:
     assert searched(failing_set, pool)[1] == searched(INPUTS, pool)[1] and calls > 47
 
 
-def test_a_registered_set_is_found_by_its_name(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PLANE_SETS, "_parts", dict(PLANE_SETS._parts))
+def test_a_registered_set_is_found_by_its_name(
+    store: Store, restored: Callable[..., None], registered: Callable[..., None]
+) -> None:
+    restored(PLANE_SETS)
     register_plane_set(PYTHON)
     assert plane_set_names()[-1] == "in_python"
     assert Sampler(store, "all", "in_python", batch_size=4).batch(0).planes.shape[1] == len(INPUTS.planes)
-    PLANE_SETS._parts["misnamed"] = PYTHON
+    registered(PLANE_SETS, "misnamed", PYTHON)
     with pytest.raises(NetworkError, match="no plane set of this name"):
         plane_set("misnamed")
 

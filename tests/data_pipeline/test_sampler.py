@@ -13,7 +13,7 @@ import pytest
 from data_pipeline.plain_batch import equal, policy_index, turn
 from data_pipeline.self_play_games import self_played
 
-from tengen.data import Rows, Sampler, Store, StoreWriter, encode_game
+from tengen.data import OnePerGame, PositionChoice, Rows, Sampler, Store, StoreWriter, encode_game
 from tengen.data.label_sampler import LabelSampler
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_moves
 from tengen.data.split import derive
@@ -85,7 +85,8 @@ def learned(record: GameRecord, skip_passes: bool) -> list[int]:
 def test_positions_are_those_asked_for(
     passing: Store, plies: tuple[int, int | None], skip: bool, limit: dict[str, int]
 ) -> None:
-    sampler = Sampler(passing, "all", "tengen", 8, 1, plies=plies, skip_passes=skip, **limit)  # type: ignore[arg-type]
+    choice = PositionChoice(plies=plies, skip_passes=skip, **limit)  # type: ignore[arg-type]
+    sampler = Sampler(passing, "all", "tengen", 8, 1, choice=choice)
     last = 99 if plies[1] is None else plies[1]
     wanted = {
         game: [ply for ply in learned(record, skip) if plies[0] <= ply <= last] for game, record in enumerate(passing)
@@ -105,24 +106,27 @@ def test_positions_are_those_asked_for(
 
 
 def test_a_sample_of_games_is_part_of_each_larger_one(passing: Store) -> None:
-    few, more = (set(Sampler(passing, "all", games=games).game_rows.tolist()) for games in (5, 12))
+    few, more = (
+        set(Sampler(passing, "all", choice=PositionChoice(games=games)).game_rows.tolist()) for games in (5, 12)
+    )
     assert few < more and few != set(range(5)), "by hash, not in the order of the store"
     for asked, message in (
         ({"games": 31}, "30 .*data.games=null"),
         ({"max_positions": 10**6}, "data.max_positions=null"),
     ):
         with pytest.raises(StoreError, match=message):
-            Sampler(passing, "all", **asked)  # type: ignore[arg-type]
+            Sampler(passing, "all", choice=PositionChoice(**asked))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("skip", [False, True])
 def test_some_positions_of_each_game_are_spread_over_it(passing: Store, skip: bool) -> None:
     """One of each third of the moves that count, fixed over the epochs; all of a game with fewer."""
-    sampler = Sampler(passing, "all", positions_per_game=3, skip_passes=skip, seed=1)
+    choice = PositionChoice(positions_per_game=3, skip_passes=skip)
+    sampler = Sampler(passing, "all", choice=choice, seed=1)
     found = drawn(sampler)
     again = sampler.draw(sampler.positions, sampler.positions)
     assert sorted(zip(again.game.tolist(), again.ply.tolist(), strict=True)) == found
-    assert drawn(Sampler(passing, "all", positions_per_game=3, skip_passes=skip, seed=2)) != found
+    assert drawn(Sampler(passing, "all", choice=choice, seed=2)) != found
     for game, record in enumerate(passing):
         plies = learned(record, skip)
         numbers = [plies.index(ply) for g, ply in found if g == game]
@@ -136,7 +140,8 @@ def test_some_positions_of_each_game_are_spread_over_it(passing: Store, skip: bo
 
 
 def test_one_position_of_each_game_is_any_of_them(passing: Store) -> None:
-    plies = [drawn(Sampler(passing, "all", positions_per_game=1, seed=seed))[28][1] for seed in range(400)]
+    choice = PositionChoice(positions_per_game=1)
+    plies = [drawn(Sampler(passing, "all", choice=choice, seed=seed))[28][1] for seed in range(400)]
     assert set(plies) == set(range(33)) and abs(np.mean(plies) - 16) < 1.5
 
 
@@ -147,7 +152,8 @@ def test_positions_of_opponents_have_results_and_no_moves(store: Store, tmp_path
         for number in range(8):
             writer.add(replace(store.row(number), player=(None, 0, 1, 2)[number % 4]))
     games = Store.open(tmp_path / "own")
-    sampler = Sampler(games, "all", batch_size=64, seed=3, skip_passes=skip, opponents=True, targets=True)
+    choice = PositionChoice(skip_passes=skip, opponents=True)
+    sampler = Sampler(games, "all", batch_size=64, seed=3, choice=choice, targets=True)
     seen = []
     for step in range(sampler.steps_per_epoch):
         rows, batch = sampler.rows(step), sampler.batch(step)
@@ -171,7 +177,7 @@ def test_a_validation_has_one_learned_move_of_each_game(passing: Store) -> None:
     """No pass where there is another."""
     found: dict[int, set[int]] = {}
     for seed in range(300):
-        rows = Sampler(passing, "all", seed=seed, one_per_game=True, batch_size=40).rows(0)
+        rows = OnePerGame(passing, "all", seed=seed, batch_size=40).rows(0)
         for game, ply in zip(rows.game.tolist(), rows.ply.tolist(), strict=True):
             found.setdefault(game, set()).add(ply)
     for game, record in enumerate(passing):
@@ -270,7 +276,8 @@ def test_the_result_under_the_other_scoring_is_that_of_its_rules(scoring: str, t
 
 
 def test_rules_vary_only_where_asked(store: Store) -> None:
-    plain, varied = (Sampler(store, "all", batch_size=4000, seed=1, vary_rules=vary) for vary in (False, True))
+    plain = Sampler(store, "all", batch_size=4000, seed=1)
+    varied = Sampler(store, "all", batch_size=4000, seed=1, rules="vary")
     assert not plain.rows(0).other_scoring.any() and not plain.rows(0).komi_shift.any()
     rows = varied.rows(0)
     assert np.array_equal(rows.ply, plain.rows(0).ply) and np.array_equal(rows.symmetry, plain.rows(0).symmetry)
@@ -326,13 +333,13 @@ def test_splits_share_no_game(store: Store) -> None:
 
 
 def test_plies_can_be_limited(store: Store) -> None:
-    sampler = Sampler(store, "all", batch_size=500, plies=(5, 9))
+    sampler = Sampler(store, "all", batch_size=500, choice=PositionChoice(plies=(5, 9)))
     plies = {p for step in range(sampler.steps_per_epoch) for p in sampler.rows(step).ply.tolist()}
     assert plies == {5, 6, 7, 8, 9}
 
 
 def test_one_position_of_every_game(store: Store) -> None:
-    sampler = Sampler(store, "all", batch_size=30, seed=2, symmetries=False, one_per_game=True)
+    sampler = OnePerGame(store, "all", batch_size=30, seed=2, symmetries=False)
     assert (sampler.positions, sampler.steps_per_epoch) == (100, 4)
     batches = [sampler.batch(step) for step in range(4)]
     assert [len(b) for b in batches] == [30, 30, 30, 10]
@@ -343,7 +350,7 @@ def test_one_position_of_every_game(store: Store) -> None:
     only_passes = [g for g in range(100) if (store.row(g).points == store.row(g).size ** 2).all()]
     policy = np.concatenate([b.policy for b in batches])
     assert sorted(game[policy == edge * edge].tolist()) == only_passes
-    other = Sampler(store, "all", batch_size=100, seed=3, symmetries=False, one_per_game=True)
+    other = OnePerGame(store, "all", batch_size=100, seed=3, symmetries=False)
     assert (other.rows(0).ply != np.concatenate([sampler.rows(s).ply for s in range(4)])).any()
 
 
@@ -356,7 +363,7 @@ def test_the_first_positions_of_a_validation_are_a_sample_of_the_store(tmp_path:
             for n in order:
                 writer.add(records[n])
         store = Store.open(tmp_path / name)
-        sampler = Sampler(store, "all", batch_size=200, one_per_game=True)
+        sampler = OnePerGame(store, "all", batch_size=200)
         drawn.append(store.hashes[sampler.rows(0).game].tolist())
         assert sampler.game_rows.tolist() == list(range(600))
     second = {record.hash for record in records[300:]}
@@ -382,7 +389,7 @@ def test_moves_out_of_turn_are_seen_by_their_player(tmp_path: object) -> None:
 
 def test_refuses_what_is_not_there(store: Store, tmp_path: object) -> None:
     with pytest.raises(StoreError, match="no position of the split 'all'"):
-        Sampler(store, "all", plies=(1000, None))
+        Sampler(store, "all", choice=PositionChoice(plies=(1000, None), games=2))
     sampler = Sampler(store, "all")
     one = np.zeros(1, np.int64)
     for rows, message in (
@@ -403,11 +410,7 @@ def test_refuses_what_is_not_there(store: Store, tmp_path: object) -> None:
         ({"batch_size": 0}, "a batch of 0 positions"),
         ({"batch_size": 4, "part": (2, 2)}, "no part 2 of 2"),
         ({"batch_size": 4, "part": (0, 0)}, "no part 0 of 0"),
-        ({"games": 0}, "games must be 1 or more, or None for all, not 0"),
-        ({"games": -1}, "games must be 1 or more"),
-        ({"max_positions": 0}, "max_positions must be 1 or more"),
-        ({"positions_per_game": 0}, "positions_per_game must be 1 or more"),
-        ({"plies": (-3, None)}, "the first one cannot be -3"),
+        ({"rules": "varied"}, "unknown choice of rules 'varied'; did you mean vary"),
     ],
 )
 def test_settings_out_of_range_are_named(store: Store, settings: dict[str, Any], message: str) -> None:
@@ -415,10 +418,45 @@ def test_settings_out_of_range_are_named(store: Store, settings: dict[str, Any],
         Sampler(store, **settings)
 
 
-@pytest.mark.parametrize("one_per_game", [False, True])
-def test_there_is_no_batch_before_the_first(store: Store, one_per_game: bool) -> None:
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"games": 0}, "games must be 1 or more, or None for all, not 0"),
+        ({"games": -1}, "games must be 1 or more"),
+        ({"max_positions": 0}, "max_positions must be 1 or more"),
+        ({"positions_per_game": 0}, "positions_per_game must be 1 or more"),
+        ({"plies": (-3, None)}, "the first one cannot be -3"),
+    ],
+)
+def test_choices_out_of_range_are_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        PositionChoice(**settings)
+
+
+@pytest.mark.parametrize("kind", [Sampler, OnePerGame])
+def test_there_is_no_batch_before_the_first(store: Store, kind: type[Sampler]) -> None:
     with pytest.raises(ValueError, match="no batch -1"):
-        Sampler(store, batch_size=4, one_per_game=one_per_game).batch(-1)
+        kind(store, batch_size=4).batch(-1)
+
+
+@pytest.mark.parametrize("kind", [Sampler, OnePerGame])
+def test_the_parts_of_a_batch_are_its_rows(store: Store, kind: type[Sampler]) -> None:
+    """The last batch of 100 positions, one of each game, is shorter and has no equal parts."""
+    whole = kind(store, "all", batch_size=30, seed=1)
+    parts = [kind(store, "all", batch_size=30, seed=1, part=(i, 3)) for i in range(3)]
+    for step in (0, 3, 4):
+        game = np.concatenate([part.rows(step).game for part in parts])
+        assert np.array_equal(game, whole.rows(step).game)
+
+
+def test_one_position_of_every_game_again_in_the_next_epoch(store: Store) -> None:
+    sampler = OnePerGame(store, "all", batch_size=60, seed=2)
+    rows, again = sampler.draw(0, 100), sampler.draw(90, 110)
+    for name in ("game", "ply", "symmetry"):
+        assert np.array_equal(getattr(again, name)[10:], getattr(rows, name))
+        assert np.array_equal(getattr(again, name)[:10], getattr(rows, name)[90:])
+        found = [getattr(sampler.rows(step), name) for step in (0, 1)]
+        assert np.array_equal(np.concatenate(found), getattr(rows, name))
 
 
 def moves_of_games(store: Store, rows: Rows, edge: int) -> np.ndarray:
@@ -426,7 +464,7 @@ def moves_of_games(store: Store, rows: Rows, edge: int) -> np.ndarray:
 
 
 def test_a_pickled_sampler_draws_the_same_batches(store: Store) -> None:
-    options: dict[str, Any] = {"batch_size": 16, "seed": 3, "any_rules": True, "targets": True, "edge": 21}
+    options: dict[str, Any] = {"batch_size": 16, "seed": 3, "rules": "any", "targets": True, "edge": 21}
     sampler = Sampler(store, "all", extra={"moves": moves_of_games}, **options)
     twin = pickle.loads(pickle.dumps(sampler))
     for step in (0, 5):

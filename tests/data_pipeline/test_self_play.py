@@ -178,7 +178,7 @@ def test_a_resigned_game_has_no_score_and_no_owners(games: Store) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_records_are_mixed_in(games: Store, store: Store, share: float) -> None:
     own = LabelSampler(games, 0, batch_size=10, seed=1)
-    records = Sampler(store, "all", batch_size=10, seed=2, vary_rules=True)
+    records = Sampler(store, "all", batch_size=10, seed=2, rules="vary")
     mixed = MixedSampler(own, records, share)
     batches = [mixed.batch(step) for step in range(9)]
     assert {len(batch) for batch in batches} == {10}
@@ -206,7 +206,5 @@ def test_what_cannot_be_is_refused(games: Store, store: Store) -> None:
     own = LabelSampler(games)
     with pytest.raises(ValueError, match="tengen and edge 9, the records tengen and 13"):
         MixedSampler(own, Sampler(store, "all", edge=13), 0.5)
-    with pytest.raises(ValueError, match="one_per_game is for validation"):
-        MixedSampler(own, Sampler(store, "all", one_per_game=True), 0.5)
     with pytest.raises(ValueError, match="share of records must be 0 to 1, not 2"):
         MixedSampler(own, Sampler(store, "all"), 2)

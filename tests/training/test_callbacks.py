@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -45,9 +46,8 @@ def test_the_rate_leaves_out_validations_and_the_last_steps_are_logged(
     assert found == [(2, 32.0, 0.25), (4, 32.0, 0.25), (5, 32.0, 0.25)]
 
 
-def test_what_makes_no_callback_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CALLBACKS, "_parts", dict(CALLBACKS._parts))
-    CALLBACKS.register("mine", lambda: object())  # type: ignore[arg-type, return-value]
+def test_what_makes_no_callback_is_named(registered: Callable[..., None]) -> None:
+    registered(CALLBACKS, "mine", lambda: object())
     with pytest.raises(RecipeError, match=r"callbacks\.mine makes an object, no Callback"):
         make_callbacks({"mine": {}})
 

@@ -18,7 +18,7 @@ from tengen import _native
 from tengen.checksums import Integrity, sealed
 from tengen.cli.app import main
 from tengen.data.record import pack_moves
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import OnePerGame
 from tengen.data.store import Store, StoreWriter
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
@@ -265,7 +265,7 @@ def test_the_file_is_evaluated_as_its_playouts_draw(unbroken: Path, store: Path)
     from tengen.game import Game
 
     opened = Store.open(store)
-    sampler = Sampler(opened, "all", symmetries=False, one_per_game=True)
+    sampler = OnePerGame(opened, "all", symmetries=False)
     results = evaluate_playout(unbroken, sampler, 20)
     rows = sampler.rows(0)
     for i in range(20):

@@ -49,7 +49,7 @@ def configured(store: Path, **training: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("number", [2, 4])
 def test_the_ranks_draw_the_rows_of_one_batch(store: Path, number: int) -> None:
     """Over the end of an epoch, with symmetries and varied rules."""
-    settings: dict[str, Any] = {"batch_size": 16, "seed": 5, "vary_rules": True, "targets": True}
+    settings: dict[str, Any] = {"batch_size": 16, "seed": 5, "rules": "vary", "targets": True}
     whole = Sampler(Store.open(store), "all", **settings)
     parts = [Sampler(Store.open(store), "all", part=(rank, number), **settings) for rank in range(number)]
     for step in (0, 1, whole.positions // 16):

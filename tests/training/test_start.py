@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -292,9 +293,9 @@ class Killed(Callback):
 
 
 def test_a_run_that_is_killed_before_its_first_checkpoint_says_nothing_twice(
-    trained: Path, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained: Path, settings: dict[str, Any], tmp_path: Path, registered: Callable[..., None]
 ) -> None:
-    monkeypatch.setitem(CALLBACKS._parts, "killed", Killed)
+    registered(CALLBACKS, "killed", Killed)
     settings |= {"start": str(trained), "network": {}}
     settings["training"] |= {"steps": 2, "callbacks": {"killed": {}}}
     with pytest.raises(RuntimeError, match="killed"):

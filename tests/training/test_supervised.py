@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import replace
 from multiprocessing.context import ForkServerContext
@@ -296,10 +297,10 @@ class StopAt(Callback):
     ],
 )
 def test_a_plateau_outlives_a_stop(
-    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimizer: dict[str, Any]
+    settings: dict[str, Any], tmp_path: Path, registered: Callable[..., None], optimizer: dict[str, Any]
 ) -> None:
     """Stopped between two validations, after the rate has changed, and resumed: bit for bit the unbroken run."""
-    monkeypatch.setitem(CALLBACKS._parts, "stop-at", StopAt)
+    registered(CALLBACKS, "stop-at", StopAt)
     schedule = {"shape": "plateau", "patience": 1, "factor": 0.5, "warmup_steps": 0, "metric": "top1"}
     settings["training"] |= {"optimizer": optimizer, "schedule": schedule, "validate_every": None}
     settings["training"] |= {"steps": None, "epoch": 24, "epochs": 10, "log_every": 1, "clip": 0.25}
@@ -317,10 +318,10 @@ def test_a_plateau_outlives_a_stop(
 
 
 def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on_with_another_rate(
-    unbroken: Path, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    unbroken: Path, settings: dict[str, Any], tmp_path: Path, registered: Callable[..., None]
 ) -> None:
     """It ends as if it had never diverged."""
-    monkeypatch.setitem(CALLBACKS._parts, "stop-at", StopAt)
+    registered(CALLBACKS, "stop-at", StopAt)
     folder, training = tmp_path / "run", settings["training"]
     settings["training"] = {**training, "callbacks": {"stop-at": {"step": 10}}}
     with pytest.raises(KeyboardInterrupt), pytest.MonkeyPatch.context() as stopping:

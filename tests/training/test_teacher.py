@@ -245,7 +245,7 @@ def test_games_are_put_under_all_rules_and_other_komi(store: Path) -> None:
     """Half of them each, one set of rules for all positions of a game, with the teacher's inputs under the same; what
     such a game ended with is unknown, and known of the others."""
     games = Store.open(store)
-    sampler = Sampler(games, "all", batch_size=1440, any_rules=True, seed=3, extra=Teacher.named(TEACHER).inputs(2, 3))
+    sampler = Sampler(games, "all", batch_size=1440, rules="any", seed=3, extra=Teacher.named(TEACHER).inputs(2, 3))
     rows, batch = sampler.rows(0), sampler.batch(0)
     plain = Sampler(games, "all", batch_size=1440, seed=3).batch(0)
     assert np.array_equal(batch.scalars, batch.extra["teacher_scalars"])
@@ -269,7 +269,7 @@ def test_ownership_belongs_to_the_rules_of_the_game(tmp_path: Path) -> None:
         for seed in range(40):
             writer.add(replace(random_record(seed), ownership=np.full(49, seed % 2, np.uint8)))
     games = Store.open(tmp_path / "owned")
-    sampler = Sampler(games, "all", batch_size=960, any_rules=True, seed=5, symmetries=False)
+    sampler = Sampler(games, "all", batch_size=960, rules="any", seed=5, symmetries=False)
     rows, batch = sampler.rows(0), sampler.batch(0)
     unknown = np.isnan(batch.ownership).all((1, 2))
     assert np.array_equal(unknown, np.isnan(batch.value)) and 0.5 < unknown.mean() < 0.9

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tengen.benchmark.playing import rate
 from tengen.data.record import GameRecord, pack_moves
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import OnePerGame, Sampler
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.errors import StoreError
@@ -87,7 +87,7 @@ def estimate(run: RunConfig, seconds: float) -> TrainingTime:
     """
     from tengen.networks import parse_config
     from tengen.training.pace import measure_pace
-    from tengen.training.samplers import Samplers, open_samplers
+    from tengen.training.samplers import Samplers, open_samplers, rules_of
     from tengen.training.start import with_network
     from tengen.training.teacher import teacher_of
 
@@ -104,12 +104,13 @@ def estimate(run: RunConfig, seconds: float) -> TrainingTime:
         except StoreError as error:
             raise StoreError(f"the length of {run.name} depends on its games: {error}") from error
     with random_games(max(run.card.board_sizes or config.board_sizes or (19,))) as store:
-        drawn: dict[str, Any] = {"vary_rules": run.data.vary_rules}
-        if (teacher := teacher_of(run)) is not None:
-            seed = run.training.seed if run.data.vary_rules else None
-            drawn = {"any_rules": run.data.vary_rules, "extra": teacher.inputs(run.data.threads, seed)}
-        train = Sampler(store, "all", config.plane_set, run.drawn_positions, threads=run.data.threads, **drawn)
-        validation = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
+        teacher, threads = teacher_of(run), run.data.threads
+        rules = rules_of(run.data, teacher)
+        seed = run.training.seed if rules == "any" else None
+        extra = {} if teacher is None else teacher.inputs(threads, seed)
+        planes, batch = config.plane_set, run.drawn_positions
+        train = Sampler(store, "all", planes, batch, threads=threads, rules=rules, extra=extra)
+        validation = OnePerGame(store, "all", planes, symmetries=False)
         pace = measure_pace(run, Samplers(train, validation), seconds)
     return _estimate(run, name, "random games", pace, run.training.validation_games)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         register_plane_set,
     )
     from tengen.data.record import GameRecord, game_hash, pack_moves
-    from tengen.data.sampler import Sampler
+    from tengen.data.sampler import OnePerGame, PositionChoice, Sampler
     from tengen.data.store import Store, StoreWriter
     from tengen.data.writer import StoreAppender
 
@@ -32,7 +32,7 @@ _NAMES = {
         *("encode_game", "plane_set", "plane_set_names", "register_plane_set"),
     ),
     "record": ("GameRecord", "game_hash", "pack_moves"),
-    "sampler": ("Sampler",),
+    "sampler": ("OnePerGame", "PositionChoice", "Sampler"),
     "store": ("Store", "StoreWriter"),
     "writer": ("StoreAppender",),
 }
@@ -45,7 +45,9 @@ __all__ = [
     "LabelSampler",
     "MixedSampler",
     "NativePlaneSet",
+    "OnePerGame",
     "PlaneSet",
+    "PositionChoice",
     "Prefetcher",
     "PythonPlaneSet",
     "Rows",

@@ -65,7 +65,8 @@ class Batch:
     weight: Floats
     """[B]: weight of the position in the loss; 1 unless the store has another."""
     target: Floats | None = None
-    """[B, A]: policy target: shares of visits where the store has them, else 1 for the move that was played."""
+    """[B, A]: policy target: shares of the recorded visits or labels, of a `LabelSampler`, else 1 for the move that was
+    played; rows of 0 where `policy` is -1."""
     reply: Floats | None = None
     """[B, A]: the same for the opponent's next move; rows of 0 where there is none."""
     extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)

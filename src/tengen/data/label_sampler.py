@@ -71,8 +71,16 @@ def evaluation_labels(
     """
     if not recorded_positions(store)[choose_games(store, split, validation_fraction, size)].any():
         return None
-    options |= {"plane_set": plane_set, "split": split, "validation_fraction": validation_fraction, "size": size}
-    return LabelSampler(store, symmetries=False, surprise=0, **options)
+    return LabelSampler(
+        store,
+        plane_set=plane_set,
+        symmetries=False,
+        surprise=0,
+        split=split,
+        validation_fraction=validation_fraction,
+        size=size,
+        **options,
+    )
 
 
 class LabelSampler:
@@ -236,8 +244,6 @@ class MixedSampler:
                 f"self-play uses plane set {self_play.plane_set.name} and edge {self_play.edge}, "
                 f"the records {records.plane_set.name} and {records.edge}: they must be the same"
             )
-        if records.one_per_game:
-            raise ValueError("records to mix in must be drawn in random order: one_per_game is for validation")
         self.batch_size = self_play.batch_size
         self.plane_set = self_play.plane_set
         self.edge = self_play.edge

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,45 @@ from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import WHITE_BIT, is_opponents
 from tengen.data.split import CHOICE, KOMI, PLY, SCORING, WITHIN, Shuffle, Split, choose, derive, mix, uniform
 from tengen.data.store import Store
-from tengen.errors import StoreError
+from tengen.errors import StoreError, unknown_name
+
+RuleChoice = Literal["recorded", "vary", "any"]
+"""The rules and komi that a `Sampler` puts positions under."""
+
+
+@dataclass(frozen=True)
+class PositionChoice:
+    """Which positions of the games of a split a `Sampler` draws.
+
+    Args:
+        plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
+        games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random
+            sample, the same in every import, and contained in each larger one.
+        positions_per_game: Use so many positions of each game, all where it has fewer: a random one of each of so many
+            equal parts of the game. They are the same in all epochs.
+        max_positions: Use so many positions, of as few games as possible, in the same order by hash.
+        skip_passes: Leave out positions whose next move is a pass.
+        opponents: Of a game that an import has kept for one of its players (`GameRecord.player`), use the positions in
+            which the opponent moves too, without a policy: a value learned where one player moves alone would take the
+            results of that player for those of the side to move. Without it such positions are left out.
+
+    Raises ValueError for numbers out of range.
+    """
+
+    plies: tuple[int, int | None] = (0, None)
+    games: int | None = None
+    positions_per_game: int | None = None
+    max_positions: int | None = None
+    skip_passes: bool = False
+    opponents: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("games", "max_positions", "positions_per_game"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise ValueError(f"{name} must be 1 or more, or None for all, not {number}")
+        if self.plies[0] < 0:
+            raise ValueError(f"plies count from 0: the first one cannot be {self.plies[0]}")
 
 
 class Sampler:
@@ -31,37 +70,25 @@ class Sampler:
         split: `train`, `validation` or `all` games of the store. The split of a game follows from its hash.
         plane_set: Name of a plane set, or the plane set itself.
         batch_size: Positions in a batch.
-        part: (i, n): draw rows i * batch_size / n to (i + 1) * batch_size / n of each batch, for one of n devices.
-        seed: Determines the order of positions, their symmetries, and the rules with `vary_rules` or `any_rules`.
+        seed: Determines the order of positions, their symmetries, and the rules other than `recorded`.
         symmetries: Turn each position by a random one of the eight symmetries.
         threads: Native threads that encode a batch. The result does not depend on them.
         validation_fraction: Share of games in the validation split, 0 to 1.
-        plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
-        one_per_game: Use one random position of each game, one whose move is not a pass. They are in an order by hash,
-            so that the first ones are a random sample. All epochs are the same and the last batch of an epoch is
-            shorter. For validation.
+        size: Use games on boards of this size alone.
+        choice: The positions of these games. Default is all of them.
+        rules: `recorded`: the rules and komi of the record. `vary`: half of the positions of even games under the other
+            scoring rule, territory for area or area for territory, and half of the positions with a known score under
+            another komi; the result of a game with a known score follows. A network then learns all rule sets and komi
+            from the records of one server. `any`: half of the games under other rules and half under another komi, as
+            `Encoder` puts them. Their results are then unknown: for a teacher that says the value.
         edge: Height and width of the tensors. Default is the largest board of the store, or `size`.
-        vary_rules: Give half of the positions of even games the other scoring rule, territory for area or area for
-            territory, and half of the positions with a known score another komi; the result of a game with a known
-            score follows. A network then learns all rule sets and komi from the records of one server.
-        any_rules: Put half of the games under other rules and half under another komi, as `Encoder` does, instead of
-            `vary_rules`. Their results are then unknown: for a teacher that says the value.
         targets: Fill `target` and `reply` of the batches: the moves of the record, whatever visits or labels the store
             has, which are for `LabelSampler`.
         extra: Further targets of the batches by name.
-        games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random
-            sample, the same in every import, and contained in each larger one.
-        positions_per_game: Use so many positions of each game, all where it has fewer: a random one of each of so many
-            equal parts of the game. They are the same in all epochs.
-        max_positions: Use so many positions, of as few games as possible, in the same order by hash.
-        skip_passes: Leave out positions whose next move is a pass.
-        size: Use games on boards of this size alone.
-        opponents: Of a game that an import has kept for one of its players (`GameRecord.player`), use the positions in
-            which the opponent moves too, without a policy: a value learned where one player moves alone would take the
-            results of that player for those of the side to move. Without it such positions are left out.
+        part: (i, n): draw part i of n equal parts of each batch, for one of n devices.
 
     Raises StoreError when the split holds no position or fewer games or positions than asked for, NetworkError for an
-    unknown plane set, ValueError for an unknown split and numbers out of range.
+    unknown plane set, ValueError for an unknown split or rules and numbers out of range.
     """
 
     def __init__(
@@ -75,94 +102,54 @@ class Sampler:
         symmetries: bool = True,
         threads: int = 1,
         validation_fraction: float = 0.02,
-        plies: tuple[int, int | None] = (0, None),
-        one_per_game: bool = False,
+        size: int | None = None,
+        choice: PositionChoice = PositionChoice(),  # frozen
+        rules: RuleChoice = "recorded",
         edge: int | None = None,
-        vary_rules: bool = False,
-        any_rules: bool = False,
         targets: bool = False,
         extra: Mapping[str, Target] = NO_TARGETS,
-        games: int | None = None,
-        positions_per_game: int | None = None,
-        max_positions: int | None = None,
-        skip_passes: bool = False,
-        size: int | None = None,
-        opponents: bool = False,
         part: tuple[int, int] = (0, 1),
     ) -> None:
         check_part(batch_size, part)
-        for name, number in (
-            ("games", games),
-            ("max_positions", max_positions),
-            ("positions_per_game", positions_per_game),
-        ):
-            if number is not None and number < 1:
-                raise ValueError(f"{name} must be 1 or more, or None for all, not {number}")
-        if plies[0] < 0:
-            raise ValueError(f"plies count from 0: the first one cannot be {plies[0]}")
+        if rules not in get_args(RuleChoice):
+            raise ValueError(unknown_name("choice of rules", rules, get_args(RuleChoice)))
         self.store = store
         self.plane_set = find_plane_set(plane_set)
         self.batch_size = batch_size
         self.part = part
         self.seed = seed
         self.symmetries = symmetries
-        self.plies = plies
-        self.positions_per_game = positions_per_game
-        self.one_per_game = one_per_game
-        self.vary_rules = vary_rules
+        self.choice = choice
+        self.rules = rules
         self.targets = targets
-        self.opponents = opponents
-        # Moves of each game within `plies`, without those that are skipped, and the positions that are drawn of them.
-        moves = self._moves_per_game()
-        skipped = self._skipped_moves(skip_passes)
-        known = moves - np.bincount(skipped[0], minlength=len(moves))
-        counts = known if positions_per_game is None else np.minimum(known, positions_per_game)
-        chosen = np.flatnonzero(choose_games(store, split, validation_fraction, size) & (counts > 0))
-        if not len(chosen):
+        self._positions = _Positions(store, choose_games(store, split, validation_fraction, size), choice, seed)
+        if not len(self._positions):
             raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction, size)}")
-        if games is not None or max_positions is not None:
-            chosen, counts = _restrict(store, chosen, counts, games, max_positions)
-        self._games = chosen
-        self._by_hash = _by_hash(store, chosen) if one_per_game else chosen
-        self._known = known[chosen]
-        self._ends: Ints = np.cumsum(counts[chosen], dtype=np.int64)
-        # Of each skipped move: the place of its game, and the number of the moves that stay before it in all games.
-        place = np.minimum(np.searchsorted(chosen, skipped[0]), len(chosen) - 1)
-        there = np.flatnonzero(chosen[place] == skipped[0])
-        self._skipped_game = place[there]
-        self._starts: Ints = np.cumsum(self._known) - self._known
-        in_game = np.arange(len(there)) - np.searchsorted(self._skipped_game, self._skipped_game)
-        self._skipped = self._starts[self._skipped_game] + skipped[1][there] - in_game
         self.edge = edge or size or int(store.column("size").max())
-        self._order = Shuffle(int(self._ends[-1]), seed)
+        self._order = Shuffle(len(self._positions), seed)
+        any_rules = seed if rules == "any" else None
         self._encoder = Encoder(
-            store,
-            self.plane_set,
-            self.edge,
-            threads,
-            extra=extra,
-            any_rules=seed if any_rules else None,
-            recorded=False,
+            store, self.plane_set, self.edge, threads, extra=extra, any_rules=any_rules, recorded=False
         )
 
     @property
     def positions(self) -> int:
         """Positions in an epoch."""
-        return len(self._games) if self.one_per_game else int(self._ends[-1])
+        return len(self._positions)
 
     @property
     def games(self) -> int:
         """Number of games that the positions come from."""
-        return len(self._games)
+        return len(self.game_rows)
 
     @property
     def game_rows(self) -> Ints:
         """Indices of these games in the store, int64 [games]."""
-        return self._games
+        return self._positions.games
 
     @property
     def steps_per_epoch(self) -> int:
-        """Batches in an epoch. The last one continues into the next epoch, or is shorter with `one_per_game`."""
+        """Batches in an epoch. The last one continues into the next epoch."""
         return -(-self.positions // self.batch_size)
 
     def batch(self, step: int) -> Batch:
@@ -172,55 +159,39 @@ class Sampler:
     def rows(self, step: int) -> Rows:
         """Draw the positions of batch number `step` >= 0, not encoded."""
         check_step(step)
-        start = step * self.batch_size
-        if not self.one_per_game:
-            part, parts = self.part
-            return self.draw(start + part * self.batch_size // parts, self.batch_size // parts)
-        start %= self.steps_per_epoch * self.batch_size
-        places = np.arange(start, min(start + self.batch_size, self.positions))
-        game = self._by_hash[places]
-        return self._rows_of(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
+        start, end = self._places(step)
+        part, parts = self.part
+        first, last = (start + (end - start) * i // parts for i in (part, part + 1))
+        return self.draw(first, last - first)
 
     def draw(self, start: int, count: int) -> Rows:
         """Return `count` positions from place `start` of the order of all epochs."""
         places = np.arange(start, start + count)
-        position = self._order(places)
-        index = np.searchsorted(self._ends, position, side="right")
-        number = position - np.where(index > 0, self._ends[index - 1], 0)
-        if self.positions_per_game is not None:
-            number = self._within_game(index, number, self.positions_per_game)
-        # Add the moves that are skipped before the position, in its game.
-        before = np.searchsorted(self._skipped, self._starts[index] + number, side="right")
-        number = number + before - np.searchsorted(self._skipped_game, index)
-        return self._rows_of(places, self._games[index], number + self.plies[0])
-
-    def _within_game(self, index: Ints, part: Ints, parts: int) -> Ints:
-        """A random position, counted from 0, of part number `part` of each game `index`, both [n]."""
-        known = self._known[index]
-        parts_there = np.minimum(known, parts)
-        first, end = part * known // parts_there, (part + 1) * known // parts_there
-        words = self.store.hashes[self._games[index]] ^ part.astype(np.uint64)
-        found: Ints = first + (uniform(words, derive(self.seed, WITHIN)) * (end - first)).astype(np.int64)
-        return found
+        return self._rows_of(places, *self._positions.locate(self._order(places)))
 
     def encode(self, rows: Rows, targets: bool | None = None) -> Batch:
         """Encode any positions of the store, given as `Rows`. At the end of a game `policy` is -1, and so it is for the
-        moves of `opponents`.
+        moves of opponents, where the choice has them.
 
         `targets` is the setting of the sampler unless given. Raises StoreError for positions that do not exist.
         """
         batch = self._encoder.encode(rows, self.targets if targets is None else targets)
-        if self.opponents:
-            hidden = self._moves_of_opponents(rows)
+        if self.choice.opponents:
+            hidden = _are_opponents(self.store, rows)
             batch.policy[hidden] = -1
             if batch.target is not None:
                 batch.target[hidden] = 0
         return batch
 
+    def _places(self, step: int) -> tuple[int, int]:
+        """(start, end) of a batch in the order of all epochs."""
+        return step * self.batch_size, (step + 1) * self.batch_size
+
     def _rows_of(self, places: Ints, game: Ints, ply: Ints) -> Rows:
+        """The positions at some places of the order, with the symmetries and rules that are drawn for these places."""
         symmetry = self._order.symmetries(places) if self.symmetries else np.zeros(len(places), np.int64)
         rows = Rows.as_played(game.astype(np.int64), ply, symmetry)
-        if not self.vary_rules:
+        if self.rules != "vary":
             return rows
         scoring, komi = self._order.chance(places, SCORING), self._order.chance(places, KOMI)
         other = (scoring < 0.5) & self._even[rows.game]
@@ -234,54 +205,138 @@ class Sampler:
         first = [shard.first for shard in self.store.shards]
         return np.concatenate([(s == 0) & (f == 0) for s, f in zip(stones, first, strict=True)] or [np.empty(0, bool)])
 
-    def _skipped_moves(self, passes: bool) -> tuple[Ints, Ints]:
-        """(game, number of the move within `plies`) of `passes`, and of moves of opponents, in order."""
-        first, last = self.plies
-        games, plies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # a store may be empty
-        for shard, start in zip(self.store.shards, self.store.starts[:-1], strict=True):
-            is_skipped = np.zeros(len(shard.moves), bool)
-            if passes:
-                is_skipped |= _is_pass(shard.moves, np.repeat(shard.size, np.diff(shard.offsets)))
-            if not self.opponents and np.isin(shard.player, (0, 1)).any():
-                is_skipped |= is_opponents(shard.moves, np.repeat(shard.player, np.diff(shard.offsets)))
-            there = np.flatnonzero(is_skipped)
-            row = np.searchsorted(shard.offsets, there, side="right") - 1
-            games.append(row + int(start))
-            plies.append(there - shard.offsets[row])
-        game, ply = np.concatenate(games).astype(np.int64), np.concatenate(plies).astype(np.int64)
-        inside = (ply >= first) & (ply <= (np.inf if last is None else last))
-        return game[inside], ply[inside] - first
 
-    def _moves_of_opponents(self, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Which of these positions are those of an opponent of the player that an import was asked for."""
-        found = np.zeros(len(rows.game), bool)
-        places = np.searchsorted(self.store.starts, rows.game, side="right") - 1
-        for place in np.unique(places).tolist():
-            shard, there = self.store.shards[place], np.flatnonzero(places == place)
-            row = rows.game[there] - self.store.starts[place]
-            at = shard.offsets[row] + rows.ply[there]
-            moved = at < shard.offsets[row + 1]  # not at the end of a game
-            found[there[moved]] = is_opponents(shard.moves[at[moved]], shard.player[row[moved]])
-        return found
+class OnePerGame(Sampler):
+    """Draws one random position of each game, one whose move is not a pass. For validation.
 
-    def _moves_per_game(self) -> Ints:
-        first, last = self.plies
-        ends = self.store.lengths.astype(np.int64)
-        if last is not None:
-            ends = np.minimum(ends, last + 1)
-        return np.maximum(ends - first, 0)
+    The games are in an order by hash, so that the first ones are a random sample. All epochs are the same, and the last
+    batch of an epoch is shorter. The arguments are those of `Sampler`; of a choice, the numbers of positions choose
+    games alone.
+    """
+
+    @property
+    def positions(self) -> int:
+        """Positions in an epoch: one of each game."""
+        return self.games
+
+    def draw(self, start: int, count: int) -> Rows:
+        """Return `count` positions from place `start` of the order of all epochs, which are the same."""
+        places = np.arange(start, start + count) % self.positions
+        game = self._by_hash[places]
+        return self._rows_of(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
+
+    def _places(self, step: int) -> tuple[int, int]:
+        start = step % self.steps_per_epoch * self.batch_size
+        return start, min(start + self.batch_size, self.positions)
+
+    @cached_property
+    def _by_hash(self) -> Ints:
+        return _by_hash(self.store, self.game_rows)
 
     def _one_ply(self, game: int) -> int:
         """Choose a random ply of a game whose move is not a pass; the first ply if all moves are passes."""
         shard, row = self.store.locate(game)
         columns = self.store.shards[shard]
-        first, last = self.plies
+        first, last = self.choice.plies
         moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]]
         moves = moves[first : None if last is None else last + 1]
         own = ~is_opponents(moves, columns.player[row])
         plies = np.flatnonzero(own & ~_is_pass(moves, columns.size[row]))
         plies = first + (plies if len(plies) else np.flatnonzero(own)[:1])
         return int(plies[derive(self.seed, PLY, int(columns.hash[row])) % len(plies)])
+
+
+class _Positions:
+    """The positions of a choice in the games that `wanted`, bool [games], has. They are numbered from 0, game by game.
+
+    `games` are the rows of the games with such positions, in order.
+    """
+
+    def __init__(self, store: Store, wanted: npt.NDArray[np.bool_], choice: PositionChoice, seed: int) -> None:
+        self._store = store
+        self._first_ply = choice.plies[0]
+        self._parts, self._key = choice.positions_per_game, derive(seed, WITHIN)
+        # Moves of each game within `plies`, without those that are skipped, and the positions that are drawn of them.
+        moves = _moves_per_game(store, choice)
+        skipped_game, skipped_move = _skipped_moves(store, choice)
+        known = moves - np.bincount(skipped_game, minlength=len(moves))
+        counts = known if self._parts is None else np.minimum(known, self._parts)
+        games = np.flatnonzero(wanted & (counts > 0))
+        if len(games) and (choice.games is not None or choice.max_positions is not None):
+            games, counts = _restrict(store, games, counts, choice.games, choice.max_positions)
+        self.games: Ints = games
+        self._known: Ints = known[games]
+        self._ends: Ints = np.cumsum(counts[games], dtype=np.int64)
+        # Of each skipped move: the place of its game, and the number of the moves that stay before it in all games.
+        there = np.isin(skipped_game, games)
+        self._starts: Ints = np.cumsum(self._known) - self._known
+        self._skipped_game = np.searchsorted(games, skipped_game[there])
+        in_game = np.arange(len(self._skipped_game)) - np.searchsorted(self._skipped_game, self._skipped_game)
+        self._skipped = self._starts[self._skipped_game] + skipped_move[there] - in_game
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def locate(self, position: Ints) -> tuple[Ints, Ints]:
+        """(game, ply), both [n], of the positions of these numbers [n]."""
+        index = np.searchsorted(self._ends, position, side="right")
+        number = position - np.where(index > 0, self._ends[index - 1], 0)
+        if self._parts is not None:
+            number = self._within_game(index, number, self._parts)
+        # Add the moves that are skipped before the position, in its game.
+        before = np.searchsorted(self._skipped, self._starts[index] + number, side="right")
+        number = number + before - np.searchsorted(self._skipped_game, index)
+        return self.games[index], number + self._first_ply
+
+    def _within_game(self, index: Ints, part: Ints, parts: int) -> Ints:
+        """A random position, counted from 0, of part number `part` of each game `index`, both [n]."""
+        known = self._known[index]
+        parts_there = np.minimum(known, parts)
+        first, end = part * known // parts_there, (part + 1) * known // parts_there
+        words = self._store.hashes[self.games[index]] ^ part.astype(np.uint64)
+        found: Ints = first + (uniform(words, self._key) * (end - first)).astype(np.int64)
+        return found
+
+
+def _moves_per_game(store: Store, choice: PositionChoice) -> Ints:
+    """Number of moves within `plies` in every game, int64 [games]."""
+    first, last = choice.plies
+    ends = store.lengths.astype(np.int64)
+    if last is not None:
+        ends = np.minimum(ends, last + 1)
+    return np.maximum(ends - first, 0)
+
+
+def _skipped_moves(store: Store, choice: PositionChoice) -> tuple[Ints, Ints]:
+    """(game, number of the move within `plies`) of the passes and moves of opponents that a choice skips, in order."""
+    first, last = choice.plies
+    games, plies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # a store may be empty
+    for shard, start in zip(store.shards, store.starts[:-1], strict=True):
+        is_skipped = np.zeros(len(shard.moves), bool)
+        if choice.skip_passes:
+            is_skipped |= _is_pass(shard.moves, np.repeat(shard.size, np.diff(shard.offsets)))
+        if not choice.opponents and np.isin(shard.player, (0, 1)).any():
+            is_skipped |= is_opponents(shard.moves, np.repeat(shard.player, np.diff(shard.offsets)))
+        there = np.flatnonzero(is_skipped)
+        row = np.searchsorted(shard.offsets, there, side="right") - 1
+        games.append(row + int(start))
+        plies.append(there - shard.offsets[row])
+    game, ply = np.concatenate(games).astype(np.int64), np.concatenate(plies).astype(np.int64)
+    inside = (ply >= first) & (ply <= (np.inf if last is None else last))
+    return game[inside], ply[inside] - first
+
+
+def _are_opponents(store: Store, rows: Rows) -> npt.NDArray[np.bool_]:
+    """Which of these positions are those of an opponent of the player that an import was asked for."""
+    found = np.zeros(len(rows.game), bool)
+    places = np.searchsorted(store.starts, rows.game, side="right") - 1
+    for place in np.unique(places).tolist():
+        shard, there = store.shards[place], np.flatnonzero(places == place)
+        row = rows.game[there] - store.starts[place]
+        at = shard.offsets[row] + rows.ply[there]
+        moved = at < shard.offsets[row + 1]  # not at the end of a game
+        found[there[moved]] = is_opponents(shard.moves[at[moved]], shard.player[row[moved]])
+    return found
 
 
 def _is_pass(moves: npt.NDArray[np.uint16], size: npt.ArrayLike) -> npt.NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import torch
 
 from tengen.data.label_sampler import LabelSampler, MixedSampler, TargetMix, recorded_positions
 from tengen.data.planes import plane_set
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import PositionChoice, Sampler
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
@@ -212,9 +212,9 @@ class Learner:
             self.config.learn.batch_size,
             seed,
             edge=edge,
-            vary_rules=True,
+            choice=PositionChoice(opponents=learns_results(self.network_config, self.config.learn.losses)),
+            rules="vary",
             extra=self._targets,
-            opponents=learns_results(self.network_config, self.config.learn.losses),
         )
         return MixedSampler(sampler, played, records.share_in(cycle))
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tengen import _native
 from tengen.checksums import check_seal
-from tengen.data.sampler import Sampler
+from tengen.data.sampler import OnePerGame, Sampler
 from tengen.data.split import Permutation, choose, derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
@@ -117,11 +117,10 @@ class _Games:
         self._rows = np.flatnonzero(kept & (self.store.lengths > 0))
         if not len(self._rows):
             raise StoreError(f"{self.store.path}: no game to learn from")
-        self.validation = Sampler(
+        self.validation = OnePerGame(
             validation_store,
             "validation" if apart else "all",
             symmetries=False,
-            one_per_game=True,
             validation_fraction=data.validation_fraction,
         )
         if not apart:
