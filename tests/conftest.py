@@ -11,12 +11,16 @@ import uuid
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from offspring import Offspring
 from other_programs import SHARED, check_required, give_up, missing
 from unrendered import skip_rendering
+
+if TYPE_CHECKING:  # it brings numpy, which reads OMP_NUM_THREADS
+    from tengen.plugins import Registry
 
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
 # tests that press Ctrl-C would wait for ever.
@@ -110,6 +114,28 @@ def forks() -> ForkServerContext:
     programs = ["lightning_fabric", "openvino", "onnxruntime", "matplotlib.backends.backend_svg", "ray"]
     context.set_forkserver_preload([*(f"tengen.{name}" for name in names), *programs])
     return context
+
+
+@pytest.fixture
+def restored(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`restored(FAMILIES, LOSSES)`: the parts that are registered from now on are gone after the test."""
+
+    def restore(*registries: Registry[Any]) -> None:
+        for registry in registries:
+            monkeypatch.setattr(registry, "_parts", dict(registry._parts))
+
+    return restore
+
+
+@pytest.fixture
+def registered(restored: Callable[..., None]) -> Callable[..., None]:
+    """`registered(FAMILIES, "mine", family)` registers a part, which is gone after the test."""
+
+    def register(registry: Registry[Any], name: str, part: object) -> None:
+        restored(registry)
+        registry.register(name, part)
+
+    return register
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import importlib.util
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +17,6 @@ from training.small_run import write_store
 from tengen.evaluators import load_evaluator
 from tengen.game import Game
 from tengen.networks import FAMILIES
-from tengen.plugins import Registry
 from tengen.runs.events import read_events
 from tengen.training.batches import TARGETS
 from tengen.training.callbacks import CALLBACKS
@@ -31,10 +31,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _registries_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry: Registry[object]
-    for registry in (FAMILIES, LOSSES, TARGETS, CALLBACKS):  # type: ignore[assignment]
-        monkeypatch.setattr(registry, "_parts", dict(registry._parts))
+def _registries_as_before(restored: Callable[..., None]) -> None:
+    restored(FAMILIES, LOSSES, TARGETS, CALLBACKS)
 
 
 def example(name: str) -> ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -278,10 +279,9 @@ class NoArguments(Player):
     ],
 )
 def test_a_player_of_another_package_that_is_none_is_named(
-    maker: Any, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    maker: Any, says: str, tmp_path: Path, registered: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(PLAYERS, "_parts", dict(PLAYERS._parts))
-    PLAYERS.register("bot", maker)
+    registered(PLAYERS, "bot", maker)
     settings = MatchSettings.of("bot", "random", games=2, conditions={"size": 5, "openings": "random"})
     with pytest.raises(TengenError, match=f"bot: {says}"):
         play_match(settings, tmp_path, InBatch(at_once=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -345,11 +346,9 @@ def test_cards_that_differ_by_size_search_in_pools_of_their_own() -> None:
 
 @pytest.mark.parametrize(("word", "visits"), [("of-my-own", 400), ("of-my-own@8", 8)])
 def test_an_evaluator_of_a_program_plays_as_a_player_of_its_own_name(
-    word: str, visits: int, monkeypatch: pytest.MonkeyPatch
+    word: str, visits: int, registered: Callable[..., None]
 ) -> None:
-    monkeypatch.setitem(
-        PLAYERS._parts, "of-my-own", lambda spec, games: evaluator_player(spec, UniformEvaluator(), games)
-    )
+    registered(PLAYERS, "of-my-own", lambda spec, games: evaluator_player(spec, UniformEvaluator(), games))
     player = open_player(PlayerSpec.parse(word))
     player.start_game(0, Game(2), 1)
     assert player.name == word.replace("@8", ", 8 visits") and choose(player, Game(2)).visits == visits

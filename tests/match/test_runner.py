@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -393,9 +393,8 @@ class First(Player):
         return [Choice(turn.game.legal_points()[0]) for turn in turns]
 
 
-def test_workers_do_not_know_a_player_that_was_registered_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PLAYERS, "_parts", dict(PLAYERS._parts))
-    PLAYERS.register("first", lambda spec, games: First())
+def test_workers_do_not_know_a_player_that_was_registered_here(tmp_path: Path, registered: Callable[..., None]) -> None:
+    registered(PLAYERS, "first", lambda spec, games: First())
     conditions = {**FAST, "openings": "random"}
     with pytest.raises(TengenError, match=r"^first: .*; the player 'first' was registered in this .*InBatch\(\)"):
         play(match("first", "random", conditions=conditions), tmp_path / "workers")

@@ -1,6 +1,7 @@
 """What every network family must do: one suite for all names in the registry."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -264,14 +265,12 @@ def test_a_forward_that_returns_no_output_is_named() -> None:
         check_heads(Made(lambda rows, points: (torch.zeros(rows, points), None)), MadeConfig(), PLANES, SCALARS)
 
 
-def test_a_module_is_no_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FAMILIES, "_parts", dict(FAMILIES._parts))
+def test_a_module_is_no_family(registered: Callable[..., None]) -> None:
     with pytest.raises(NetworkError, match="network family 'made' is the class Made, no Family"):
-        FAMILIES.register("made", Made)  # type: ignore[arg-type]
+        registered(FAMILIES, "made", Made)
 
 
-def test_training_begins_with_a_look_at_the_heads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FAMILIES, "_parts", dict(FAMILIES._parts))
-    FAMILIES.register("made", Family(MadeConfig, lambda config, planes, scalars: Made()))
+def test_training_begins_with_a_look_at_the_heads(registered: Callable[..., None]) -> None:
+    registered(FAMILIES, "made", Family(MadeConfig, lambda config, planes, scalars: Made()))
     with pytest.raises(NetworkError, match=r"network family 'made': .* forward returns policy"):
         make_network({"family": "made"}, plane_set("tengen"), 1)

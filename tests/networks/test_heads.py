@@ -1,6 +1,7 @@
 """Networks with every choice of heads: file, evaluation, reload and losses follow from what they declare."""
 
 import math
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -86,8 +87,8 @@ CHOICES = [
 
 
 @pytest.fixture(autouse=True)
-def _family(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FAMILIES, "_parts", {**FAMILIES._parts, "chosen": Family(ChosenConfig, ChosenNet)})
+def _family(registered: Callable[..., None]) -> None:
+    registered(FAMILIES, "chosen", Family(ChosenConfig, ChosenNet))
 
 
 def network(choice: dict[str, Any]) -> tuple[ChosenConfig, nn.Module]:

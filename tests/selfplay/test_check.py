@@ -1,6 +1,7 @@
 """Recipes that cannot work are refused, with the numbers that clash."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -116,10 +117,10 @@ def test_a_mistyped_network_among_the_anchors_is_told_of_before_the_first_game()
         check(SelfPlayConfig.model_validate({**BASE, "rating": {"anchors": ["randon"]}}))
 
 
-def test_a_loss_names_targets_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_names_targets_that_exist(registered: Callable[..., None]) -> None:
     from tengen.training.losses import LOSSES, LossTerm
 
     term = LossTerm(lambda output, batch: output.policy.sum(), targets=("moves-left",))
-    monkeypatch.setattr(LOSSES, "_parts", {**LOSSES._parts, "late": term})
+    registered(LOSSES, "late", term)
     with pytest.raises(RecipeError, match="unknown target 'moves-left'"):
         check(SelfPlayConfig.model_validate({**BASE, "learn": {"losses": {"late": 1.0}}}))

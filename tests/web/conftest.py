@@ -32,6 +32,14 @@ def browser(folder: Path) -> Iterator[Tab]:
 
 
 @pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The messages that pages show, instead of on the pages."""
+    messages: list[str] = []
+    monkeypatch.setattr("nicegui.ui.notify", lambda text, **_: messages.append(text))
+    return messages
+
+
+@pytest.fixture
 def tab(browser: Tab, site: tuple[str, Path]) -> Iterator[Tab]:
     """A fresh tab with the page in it."""
     driver = browser.driver

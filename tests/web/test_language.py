@@ -16,9 +16,9 @@ from web_browser import Tab
 
 from tengen.web import language
 from tengen.web.language import COOKIE, DOMAIN, LANGUAGES, LOCALE, TAGS, Language, accepted, known, use
-from tengen.web.panels import last_move, status
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
+from tengen.web.status_text import last_move, status
 
 babel = pytest.importorskip("babel.messages", reason="Babel is not installed: pip install 'tengen[dev]'")
 from babel.messages import Catalog, Message  # noqa: E402

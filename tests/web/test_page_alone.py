@@ -7,6 +7,7 @@ import gc
 import json
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,21 @@ from nicegui import background_tasks, core, ui
 from nicegui.elements.mixins.value_element import ValueElement
 from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
-from web_alone import any_element, element, is_shown, perform, press, send, visit
+from web_alone import (
+    any_element,
+    client_of,
+    dialog,
+    element,
+    is_shown,
+    key,
+    labelled,
+    perform,
+    press,
+    send,
+    tap,
+    texts,
+    visit,
+)
 from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
 from tengen.engine import Count
@@ -23,12 +38,25 @@ from tengen.review.game import GameReview
 from tengen.web.editor import Editor, Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
-from tengen.web.panels import MAX_COMMENT, status
+from tengen.web.panels import MAX_COMMENT, PlayerCard
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE
+from tengen.web.preferences import STORED_SCRIPT
 from tengen.web.records import open_record
 from tengen.web.server import Site
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode, first_game
+from tengen.web.status_text import status
+
+
+def answering(stored: object = None, otherwise: object = 1000) -> Callable[..., asyncio.Future[object]]:
+    """A browser that remembers this, and answers everything else, such as its width, with the same value."""
+
+    def answer(script: str, **_: object) -> asyncio.Future[object]:
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(stored if script == STORED_SCRIPT else otherwise)
+        return future
+
+    return answer
 
 
 def test_accept_appears_with_the_count() -> None:
@@ -57,12 +85,12 @@ def test_a_tap_while_the_engine_counts_does_not_disturb_the_count() -> None:
             page.session.pass_turn()
         page.wake_up()
         await until(lambda: counts)
-        page._tapped(40)
+        tap(page, 40)
         assert not page.session.counted and status(page.session) == "Counting …"
         taps.set()
-        await until(lambda: page.session.counted and not page._controller.activity)
+        await until(lambda: page.session.counted and not page.controller.activity)
         assert len(counts) == 1 and not page.session.dead
-        page._tapped(40)
+        tap(page, 40)
         assert page.session.dead == {40}
 
     counts, taps = list[Game](), threading.Event()
@@ -71,12 +99,15 @@ def test_a_tap_while_the_engine_counts_does_not_disturb_the_count() -> None:
 
 def test_no_time_is_asked_for_in_an_analysis() -> None:
     async def scene(page: Page) -> None:
-        dialog = page._new_game
-        dialog.form.clock = "blitz"
+        element("time").set_value("blitz")  # type: ignore[attr-defined]
         for mode in (Mode.ANALYZE, Mode.PLAY):
-            dialog.form.mode = mode
+            before = page.session
+            labelled("Who plays").set_value(mode)  # type: ignore[attr-defined]
             assert element("time").visible is (mode is Mode.PLAY)
-            assert (dialog.form.settings(dialog._choices()).clock is not None) is (mode is Mode.PLAY)
+            press("start-game")
+            await until(lambda before=before: page.session is not before)
+            assert page.session.settings.mode is mode
+            assert (page.session.settings.clock is not None) is (mode is Mode.PLAY)
 
     perform(scene, GameSettings(size=9))
 
@@ -104,9 +135,9 @@ def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
 def test_a_step_sends_the_tree_of_variations_no_second_time() -> None:
     async def scene(page: Page) -> None:
         await page.open_record(b"(;SZ[9];B[aa];W[bb](;B[cc])(;B[dd]))")
-        tree, outbox = element("tree"), page._board.client.outbox
+        tree, outbox = element("tree"), client_of(page).outbox
         outbox.updates.clear()
-        page._navigate(lambda session: session.step(1))
+        key(page, "ArrowRight")
         await asyncio.sleep(0)
         assert tree.id not in outbox.updates and tree.props["current"] == page.session.node.id
         assert [data["code"] for *_, data in outbox.messages if "mark" in data.get("code", "")][-1:] == [
@@ -145,7 +176,7 @@ def test_a_comment_is_written_on_one_position_while_the_engine_answers() -> None
     async def scene(page: Page) -> None:
         field, session = element("comment"), page.session
         page.wake_up()
-        page._tapped(40)
+        tap(page, 40)
         move = session.node
         send(field, "focus")
         field.set_value("a good")  # type: ignore[attr-defined]
@@ -178,35 +209,38 @@ def test_the_offer_goes_away_when_a_game_has_begun() -> None:
     perform(scene, GameSettings(size=9))
 
 
-def test_an_offer_that_was_declined_does_not_come_back_with_the_connection() -> None:
+def test_an_offer_that_was_declined_does_not_come_back_with_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(page: Page) -> None:
         game = KeptGame(Path("a.sgf"), 0.0, {"names": ["You", "Tengen"], "size": 9, "moves": 3})
-        for name, offer in (
-            ("offer", lambda: page.offer(game)),
-            ("welcome", lambda: page._welcome.show(True, 1000.0, 19)),
-        ):
-            offer()
+
+        async def offer() -> None:
+            page.offer(game)
+            await page.load_preferences()
+
+        await offer()
+        for name in ("offer", "welcome"):
             assert is_shown(name)
             press(f"{name}-close")
-            offer()
-            assert not is_shown(name)
+        await offer()
+        assert not is_shown("offer") and not is_shown("welcome")
 
+    monkeypatch.setattr("tengen.web.page.ui.run_javascript", answering())
     perform(scene, GameSettings(size=9))
 
 
-def test_a_kept_game_that_cannot_be_deleted_stays_in_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_game_that_cannot_be_deleted_stays_in_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    told: list[str] = []
-    monkeypatch.setattr("tengen.web.open_dialog.ui.notify", lambda text, **_: told.append(text))
     monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 0)
 
     async def scene(page: Page) -> None:
-        page._tapped(40)
+        tap(page, 40)
         (path,) = tmp_path.iterdir()
-        page._open.open()
-        (removal,) = [part for part in page._open._recent.descendants() if isinstance(part, ui.button)]
+        press("open")
+        removal = labelled("Delete this game")
         with monkeypatch.context() as patch:
             patch.setattr(Path, "unlink", refuse)
             for _ in range(2):
@@ -222,10 +256,10 @@ def test_a_double_tap_on_the_bin_deletes_no_game(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 1000)
 
     async def scene(page: Page) -> None:
-        page._tapped(40)
+        tap(page, 40)
         (path,) = tmp_path.iterdir()
-        page._open.open()
-        (removal,) = [part for part in page._open._recent.descendants() if isinstance(part, ui.button)]
+        press("open")
+        removal = labelled("Delete this game")
         for _ in range(2):
             send(removal, "click")
         assert removal.text == "Delete?" and path.exists()
@@ -241,9 +275,9 @@ def test_the_dialog_of_a_new_game_begins_with_the_opponent_of_the_command_line(v
     """Without `--visits`, which then is 100, it is the automatic level."""
 
     async def scene(page: Page) -> None:
-        page._new_game.open()
-        assert [side.key for side in page._new_game.form.sides] == [chosen, *[f"visits-{visits or 100}"] * 2]
-        assert element("level").value == chosen  # type: ignore[attr-defined]
+        press("new-game")
+        fields = [element(name) for name in ("level", "black", "white")]
+        assert [field.value for field in fields] == [chosen, *[f"visits-{visits or 100}"] * 2]  # type: ignore[attr-defined]
 
     perform(scene, first_game(9, visits), engines=FakeEngines(FakeEngine, "measured"))
 
@@ -251,7 +285,7 @@ def test_the_dialog_of_a_new_game_begins_with_the_opponent_of_the_command_line(v
 @pytest.mark.parametrize(("key", "title"), [("auto", "Level 2"), ("level-3", None)])
 def test_the_closed_select_shows_the_level_of_the_automatic_opponent(key: str, title: str | None) -> None:
     async def scene(page: Page) -> None:
-        page._new_game.open()
+        press("new-game")
         field = element("level")
         field.set_value(key)  # type: ignore[attr-defined]
         assert field.props.get("display-value") == title
@@ -263,7 +297,7 @@ def test_the_closed_select_shows_the_level_of_the_automatic_opponent(key: str, t
 def test_the_button_to_pass_stays_while_the_engine_is_to_move() -> None:
     async def scene(page: Page) -> None:
         assert is_shown("pass") and element("pass").enabled  # type: ignore[attr-defined]
-        page._tapped(40)
+        tap(page, 40)
         assert is_shown("pass") and not element("pass").enabled  # type: ignore[attr-defined]
         page.adopt(GameSession(GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE))))
         assert not is_shown("pass")
@@ -273,18 +307,19 @@ def test_the_button_to_pass_stays_while_the_engine_is_to_move() -> None:
 
 def test_a_player_is_described_without_breaks_inside_short_parts() -> None:
     async def scene(page: Page) -> None:
-        shown = page._cards[1]._detail
-        page._cards[1].show("Tengen", "100 visits a move · komi 7.5", "", 0, False, False)
-        assert shown.text == "100 visits a move · komi\u00a07.5"
-        page._cards[1].show("Tengen", "Level 2 · about 25 kyu", "", 0, False, False)
-        assert shown.text == "Level\u00a02 · about\u00a025\u00a0kyu"
+        with client_of(page), ui.element() as box:
+            card = PlayerCard(1)
+        card.show("Tengen", "100 visits a move · komi 7.5", "", 0, False, False)
+        assert "100 visits a move · komi\u00a07.5" in texts(box)
+        card.show("Tengen", "Level 2 · about 25 kyu", "", 0, False, False)
+        assert "Level\u00a02 · about\u00a025\u00a0kyu" in texts(box)
 
     perform(scene, GameSettings(size=9))
 
 
-def test_the_parts_of_the_page_have_headings_and_its_switches_a_state() -> None:
+def test_the_parts_of_the_page_have_headings_and_its_switches_a_state(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(page: Page) -> None:
-        parts = page._board.client.elements.values()
+        parts = client_of(page).elements.values()
         headings = {part.text for part in parts if isinstance(part, ui.label) and part.props.get("role") == "heading"}
         assert {"Analyze", "Teaching", "Review", "Variations", "New game", "Preferences"} <= headings
         for name in ("sound", "coordinates"):
@@ -292,10 +327,10 @@ def test_the_parts_of_the_page_have_headings_and_its_switches_a_state() -> None:
             press(name)
             assert element(name).props["aria-pressed"] == "false"
         assert "matchMedia" in element("dark").props[":aria-pressed"], "as the system until a person chooses"
-        page._preferences.dark = True
-        page._look_changed()
-        assert element("dark").props[":aria-pressed"] == "'true'"
+        press("dark")
+        await until(lambda: element("dark").props[":aria-pressed"] == "'true'")
 
+    monkeypatch.setattr("tengen.web.page.ui.run_javascript", answering(otherwise=False))
     perform(scene, GameSettings(size=9))
 
 
@@ -343,10 +378,9 @@ def test_a_question_is_asked_once() -> None:
 
 def test_a_question_ends_when_its_tab_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     async def scene(page: Page) -> None:
-        with page._main:
-            task = asyncio.create_task(page.open_record(b"(;SZ[9];B[aa])(;SZ[9];B[bb])"))
+        task = asyncio.create_task(page.open_record(b"(;SZ[9];B[aa])(;SZ[9];B[bb])"))
         await until(lambda: any_element("choose-game"))
-        page._main.client.delete()
+        client_of(page).delete()
         await asyncio.wait((task,))
         assert task.cancelled() and caplog.text == ""
 
@@ -382,7 +416,7 @@ def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
             session.play(point)
         press("edit")
         assert is_shown("editor") and session.mode is Mode.ANALYZE
-        page._tapped(3)
+        tap(page, 3)
         assert session.node is not session.tip and session.view().stones[3] == "X"
         press("edit")
         assert session.in_progress and not session.engine_to_move
@@ -399,32 +433,30 @@ def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
 def test_another_language_replaces_no_position_that_was_set_up() -> None:
     async def scene(page: Page) -> None:
         before = page.session
-        page._choose_language("ja")
+        element("language").set_value("ja")  # type: ignore[attr-defined]
         assert (empty := page.session) is not before, "its record names the players"
         press("edit")
-        page._tapped(40)
+        tap(page, 40)
         press("edit")
-        page._choose_language("en")
+        element("language").set_value("en")  # type: ignore[attr-defined]
         assert page.session is empty and empty.live and empty.view().stones[40] == "X"
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
-def test_an_undo_that_would_make_moves_of_the_game_illegal_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undo_that_would_make_moves_of_the_game_illegal_is_refused(told: list[str]) -> None:
     async def scene(page: Page) -> None:
         session = page.session
-        told: list[str] = []
-        monkeypatch.setattr(page, "_notify", told.append)
         press("edit")
         for tool, point in ((Tool.BLACK, 10), (Tool.WHITE, 1), (Tool.WHITE, 9), (Tool.BLACK, 2)):
-            page._tools.tool = tool
-            page._tapped(point)
+            press(f"tool-{tool}")
+            tap(page, point)
         press("edit")
-        page._tapped(0)  # it captures a stone
+        tap(page, 0)  # it captures a stone
         press("edit")
         press("edit-undo")
         press("edit")
-        assert told == ["a move that follows would be illegal: remove it first"]
+        assert told == ["A move that follows would be illegal: remove it first."]
         assert session.live and session.node is session.tip and session.view().stones[:3] == "X.X"
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
@@ -447,13 +479,13 @@ def test_the_game_information_is_changed_in_its_dialog() -> None:
         fill("PW", " Bo ")
         fill("komi", 7.0)
         press("apply-info")
-        assert page.session.to_sgf() == before and page._game_info._dialog.value, "the komi contradicts the result"
+        assert page.session.to_sgf() == before and dialog("game-info-dialog").value, "the komi contradicts the result"
         fill("RE", "B+3")
         press("apply-info")
-        assert not page._game_info._dialog.value
+        assert not dialog("game-info-dialog").value
         text = page.session.to_sgf()
         assert b"PW[Bo]" in text and b"KM[7]" in text and b"RE[B+3]" in text and b"GC[Two\nlines]" in text
-        assert page._cards[1]._name.text == "Bo" and page._cards[1]._detail.text == "komi\xa07"
+        assert {"Bo", "komi\xa07"} <= set(texts(element("player-white")))
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
@@ -479,7 +511,7 @@ def test_the_dialog_of_the_game_information_closes_when_another_game_is_shown() 
         await page.open_record(b"(;SZ[9]RU[Japanese]KM[5.5];B[aa])")
         press("game-info")
         await page.open_record(b"(;SZ[9]RU[Chinese]KM[7.5];B[bb])")
-        assert not page._game_info._dialog.value
+        assert not dialog("game-info-dialog").value
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
@@ -545,10 +577,10 @@ def test_the_review_names_the_players_as_they_are_now() -> None:
             page.session.play(point)
         page.session.analyses.review = GameReview(page.session.tree, "", 0, (), ())
         page.refresh()
-        page._describe({"PB": "Ann"}, page.session.tree.rules, page.session.tree.komi)
-        page.refresh()
-        texts = [part.text for part in page._review._players.descendants() if isinstance(part, ui.label)]
-        assert "Ann" in texts and "White" in texts
+        press("game-info")
+        element("info-PB").set_value("Ann")  # type: ignore[attr-defined]
+        press("apply-info")
+        assert {"Ann", "White"} <= set(texts(element("review-result")))
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
@@ -567,14 +599,14 @@ def test_a_review_outlives_a_lost_connection() -> None:
 
 def test_the_button_at_the_end_of_a_game_says_that_it_stops_a_review() -> None:
     async def scene(page: Page) -> None:
-        page._tapped(40)
+        tap(page, 40)
         page.session.resign(1)
         page.refresh()
-        texts = []
+        shown = []
         for _ in range(3):
-            texts.append(element("review-end").text)  # type: ignore[attr-defined]
+            shown.append(element("review-end").text)  # type: ignore[attr-defined]
             press("review-end")
-        assert texts == ["Review game", "Stop review", "Review game"]
+        assert shown == ["Review game", "Stop review", "Review game"]
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
@@ -582,22 +614,18 @@ def test_the_button_at_the_end_of_a_game_says_that_it_stops_a_review() -> None:
 def test_settings_that_come_late_do_not_replace_those_that_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy browser says what it remembers when the dialog of a new game is open already."""
 
-    def remembered(script: str, **_: object) -> asyncio.Future[object]:
-        answer = asyncio.get_running_loop().create_future()
-        answer.set_result(json.dumps({"game": {"size": 13}}) if "localStorage" in script else 1000)
-        return answer
-
     async def scene(page: Page) -> None:
-        form = page._new_game.form
-        page._new_game.open()
-        form.size = 7
+        size = element("size")
+        assert isinstance(size, ValueElement)
+        press("new-game")
+        size.set_value(7)
         await page.load_preferences()
-        assert form.size == 7
-        page._new_game._dialog.close()
+        assert size.value == 7
+        dialog("new-game-dialog").close()
         await page.load_preferences()
-        assert form.size == 13
+        assert size.value == 13
 
-    monkeypatch.setattr("tengen.web.page.ui.run_javascript", remembered)
+    monkeypatch.setattr("tengen.web.page.ui.run_javascript", answering(json.dumps({"game": {"size": 13}})))
     perform(scene, GameSettings(size=9))
 
 
@@ -614,17 +642,17 @@ def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: py
         await until(lambda: JavaScriptRequest._instances)
         for request in list(JavaScriptRequest._instances.values()):
             JavaScriptRequest.resolve(request.request_id, None)
-        page._tapped(40)
-        page._switch_analysis(True)
+        tap(page, 40)
+        element("analysis", page).set_value(True)  # type: ignore[attr-defined]
         await until(engine.thinking.is_set)
-        page._review_game()
-        with client:
-            page._new_game.open()
-            page._open.open()
+        for name in ("review", "new-game", "open"):
+            press(name, page)
         await page.open_record(b"(;SZ[9];B[aa];W[bb])")
-        gone = [weakref.ref(each) for each in (client, page, page._thread, page._controller, page._board)]
+        kept = client, page, page.controller.thread, page.controller, element("board", page)
+        gone = [weakref.ref(each) for each in kept]
+        del kept
         if number:  # the first tab closes while its engine thinks
-            page._switch_analysis(False)
+            element("analysis", page).set_value(False)  # type: ignore[attr-defined]
         client.handle_disconnect(f"tab-{number}")
         await until(lambda: client.is_deleted)
         return gone

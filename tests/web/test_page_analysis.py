@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from nicegui import ui
-from web_alone import element, is_shown, perform, press, send
+from web_alone import client_of, element, is_shown, key, perform, press, send, tap, texts
 from web_engine import FakeEngine, FakeEngines, until
 
 from tengen.engine import Count
@@ -21,6 +21,11 @@ from tengen.web.analyses import search_result
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
 from tengen.web.settings import GameSettings, PageAnalysis
+
+
+def move_rows(page: Page) -> list[ui.element]:
+    """The rows of the list of moves, without its head."""
+    return [part for part in client_of(page).elements.values() if part.tag == "button" and "tg-move" in part.classes]
 
 
 def test_a_running_analysis_is_in_the_graph() -> None:
@@ -44,13 +49,13 @@ def test_a_result_is_kept_on_the_position_that_was_searched_alone() -> None:
         session.play(40)
         page.wake_up()
         element("analysis").set_value(True)  # type: ignore[attr-defined]
-        await until(lambda: page._thread.latest)
+        await until(lambda: page.controller.thread.latest)
         searched = session.node
         session.seek(0)  # the search has not heard of it
-        page._poll()
+        page.refresh()
         assert search_result(session.node) is None
         session.seek(1)
-        page._poll()
+        page.refresh()
         assert session.node is searched and search_result(searched) is not None
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
@@ -69,7 +74,7 @@ def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
         press("policy")
         await until(lambda: board["policy"])
         press("edit")
-        for change in (lambda: page._tapped(0), lambda: press("edit-turn"), lambda: press("edit-undo")):
+        for change in (lambda: tap(page, 0), lambda: press("edit-turn"), lambda: press("edit-undo")):
             before = len(engine.searches)
             await until(lambda: (page.refresh(), board["candidates"])[1])
             change()
@@ -97,7 +102,7 @@ def test_policy_and_estimate_are_shown_while_the_engine_thinks_and_do_not_end_it
     async def scene(page: Page) -> None:
         page.session.click(40)
         if paused:
-            page._toggle_pause()
+            page.controller.paused = True
         page.wake_up()
         if paused:
             press("one-move")
@@ -112,7 +117,7 @@ def test_policy_and_estimate_are_shown_while_the_engine_thinks_and_do_not_end_it
             await until(lambda before=before: len(engine.searches) > before)
             assert len(page.session.game.moves) == 1
         engine.endless = False
-        page._controller.wake()
+        page.controller.wake()
         await until(lambda: len(page.session.game.moves) == 2)
 
     perform(scene, GameSettings(size=9, players=(PERSON, level_of_visits(1600))), engine)
@@ -137,7 +142,7 @@ def test_the_estimate_expects_the_lead_where_the_network_predicts_one(lead: floa
 
 
 @pytest.mark.parametrize("name", ["policy", "estimate"])
-def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: str) -> None:
+def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: str, told: list[str]) -> None:
     class Flawed(FakeEngine):
         def count(self, game: Game) -> Count:
             raise NetworkError("it is gone")
@@ -153,13 +158,11 @@ def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: st
     made: list[str] = []
 
     async def scene(page: Page) -> None:
-        messages: list[str] = []
-        page._teaching._on_error = messages.append
-        page._set_analysis(PageAnalysis("other"))
+        page.controller.set_analysis(PageAnalysis("other"))
         page.wake_up()
         press(name)
-        await until(lambda: messages)
-        assert messages == ["it is gone"] and made == ["other"]
+        await until(lambda: told)
+        assert told == ["It is gone."] and made == ["other"]
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())
 
@@ -169,13 +172,13 @@ def test_the_variation_of_a_move_in_the_list_is_drawn_on_its_own_position_alone(
 
     async def scene(page: Page) -> None:
         board, session = element("board").props, page.session
-        second = page._analysis._table._rows[1][0]
+        second = move_rows(page)[1]
         session.play(40)
         page.wake_up()
         element("analysis").set_value(True)  # type: ignore[attr-defined]
         for change in (
-            lambda: page._navigate(lambda session: session.step(-1)),
-            lambda: page._navigate(lambda session: session.step(1)),
+            lambda: key(page, "ArrowLeft"),
+            lambda: key(page, "ArrowRight"),
             lambda: send(second, "click"),
             lambda: element("analysis").set_value(False),  # type: ignore[attr-defined]
         ):
@@ -192,7 +195,7 @@ def test_the_variation_of_a_move_in_the_list_is_drawn_on_its_own_position_alone(
 def test_the_first_tap_on_a_move_in_the_list_shows_its_variation_and_the_second_plays_it() -> None:
     async def scene(page: Page) -> None:
         board, session = element("board").props, page.session
-        rows = [row for row, _ in page._analysis._table._rows]
+        rows = move_rows(page)
 
         def tap(row: ui.element) -> None:
             send(row, "mouseenter")  # a browser sends it before the click of a finger too
@@ -220,12 +223,12 @@ def test_the_first_tap_on_a_move_in_the_list_shows_its_variation_and_the_second_
 
 def test_the_refutation_is_on_the_board_again_when_the_pointer_has_left_the_list() -> None:
     async def scene(page: Page) -> None:
-        board, teacher = element("board").props, page._controller.teacher
-        first = page._analysis._table._rows[0][0]
+        board, teacher = element("board").props, page.controller.teacher
+        first = move_rows(page)[0]
         element("teach").set_value(True)  # type: ignore[attr-defined]
         element("analysis").set_value(True)  # type: ignore[attr-defined]
         page.wake_up()
-        page._tapped(0)
+        tap(page, 0)
         await until(lambda: is_shown("warning"))
         assert teacher.warning is not None
         press("refutation")
@@ -247,11 +250,11 @@ def test_a_pass_is_told_as_the_best_move() -> None:
         page.wake_up()
         for _ in range(2):
             press("ask-hint")
-            assert page._notice == "", "so that it is shown again"
-            await until(lambda: page._notice == "The best move is a pass")
+            assert texts(element("notice")) == [], "so that it is shown again"
+            await until(lambda: texts(element("notice")) == ["The best move is a pass"])
         page.session.play(40)
         page.refresh()
-        assert page._notice == ""
+        assert texts(element("notice")) == []
 
     perform(scene, GameSettings(size=9, players=PEOPLE), FakeEngine(passes=True))
 
@@ -259,13 +262,13 @@ def test_a_pass_is_told_as_the_best_move() -> None:
 def test_a_hint_is_given_in_a_paused_game_and_after_a_resignation() -> None:
     async def scene(page: Page) -> None:
         board = element("board").props
-        page._toggle_pause()
+        press("pause")
         page.wake_up()
         press("ask-hint")
         await until(lambda: board["hint"] == 0)
         page.session.play(40)
         press("analyze-game")
-        assert not page._controller.paused, "nothing is left to go on"
+        assert not page.controller.paused, "nothing is left to go on"
         page.session.settle("B+R")
         page.refresh()
         press("ask-hint")
@@ -278,13 +281,12 @@ def test_no_hint_is_offered_or_remembered_where_no_move_may_follow() -> None:
     async def scene(page: Page) -> None:
         page.wake_up()
         for _ in range(2):
-            page.session.pass_turn()
-        page._changed()
+            press("pass")
         await until(lambda: page.session.counted)
         assert not is_shown("ask-hint")
         press("ask-hint")
-        await until(lambda: not page._controller._wake.is_set())
-        page._navigate(lambda session: session.step(-1))
+        await until(lambda: not page.controller._wake.is_set())
+        key(page, "ArrowLeft")
         assert is_shown("ask-hint")
         await asyncio.sleep(0.1)
         assert element("board").props["hint"] == -1

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from nicegui import core
-from web_alone import is_shown, perform, press, visit
+from web_alone import is_shown, perform, press, tap, visit
 from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
 from tengen.engine import TimeControl
@@ -66,7 +66,7 @@ def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(now: list[f
     async def scene(page: Page) -> None:
         clock, moves = page.session.clock, page.session.tree
         assert clock is not None
-        page._toggle_pause()
+        press("pause")
         page.wake_up()
         for seconds in (0, 500, 500):
             now[0] += seconds
@@ -97,7 +97,7 @@ def test_a_page_that_was_left_paused_leaves_the_clock_to_the_one_that_was_loaded
         settings = GameSettings(size=9, players=(level, level), clock=clock)
         site = Site(FakeEngines(lambda: engine), settings, 0)
         first, left = await visit(site, "tab")
-        left._toggle_pause()
+        press("pause", left)
         first.handle_disconnect("tab")
         second, page = await visit(site, "tab")
         await until(engine.thinking.is_set)
@@ -115,7 +115,7 @@ def test_a_page_that_was_left_paused_leaves_the_clock_to_the_one_that_was_loaded
     asyncio.run(asyncio.wait_for(scene(), 60))
 
 
-@pytest.mark.parametrize("move", [lambda page: page._tapped(40), lambda page: page._pass_turn()])
+@pytest.mark.parametrize("move", [lambda page: tap(page, 40), lambda page: press("pass", page)])
 def test_a_move_after_the_time_ran_out_is_too_late(now: list[float], move: Callable[[Page], None]) -> None:
     async def scene(page: Page) -> None:
         ten_seconds_later(page, now)
@@ -131,7 +131,7 @@ def test_an_engine_that_failed_loses_no_time(now: list[float]) -> None:
 
     async def scene(page: Page) -> None:
         clock = ten_seconds_later(page, now)
-        page._tapped(40)
+        tap(page, 40)
         await until(lambda: is_shown("pause"))
         for _ in range(3):
             page.refresh()
@@ -155,7 +155,7 @@ def test_after_the_editor_the_clock_of_the_side_to_move_runs(now: list[float]) -
         assert clock is not None
         page.wake_up()
         press("edit")
-        page._tapped(40)
+        tap(page, 40)
         press("edit-turn")
         press("edit")
         assert page.session.live and page.session.game.to_play == WHITE

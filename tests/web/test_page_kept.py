@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from nicegui import core
-from web_alone import perform, visit
+from web_alone import element, key, perform, press, tap, visit
 from web_engine import FakeEngine, FakeEngines, until
 
 from tengen.game import WHITE, Game
@@ -35,15 +35,15 @@ def test_a_record_of_the_command_line_is_shown() -> None:
     perform(scene, GameSettings(size=9))
 
 
-def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: Path) -> None:
+def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: Path, told: list[str]) -> None:
     async def scene(page: Page) -> None:
         page.session.play(40)
         page.refresh()
         (path,) = (tmp_path / "games").iterdir()
         assert b";B[ee]" in path.read_bytes()
-        told: list[str] = []
-        page._files._notify = told.append
-        page._files._library = GameLibrary(path)  # no folder
+        path.unlink()
+        path.parent.rmdir()
+        path.parent.touch()  # no folder
         for comment in ("a", "b"):
             page.session.node.comment = comment
             page.refresh()
@@ -52,13 +52,13 @@ def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: P
     perform(scene, GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)), library=GameLibrary(tmp_path / "games"))
 
 
-def test_a_game_that_cannot_be_kept_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_that_cannot_be_kept_holds_nothing_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
     def fail(*args: object) -> None:
         raise KeyError(4)
 
     async def scene(page: Page) -> None:
-        told: list[str] = []
-        page._files._notify = told.append
         monkeypatch.setattr(GameLibrary, "keep", fail)
         page.wake_up()
         page.refresh()
@@ -77,7 +77,7 @@ def test_a_tab_finds_its_game_after_a_lost_connection_and_a_restart(tmp_path: Pa
             engines, settings = FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE)
             site = Site(engines, settings, 0, GameLibrary(tmp_path))
             client, page = await visit(site, "tab")
-            page._tapped(39 + stones)
+            tap(page, 39 + stones)
             assert len(page.session.game.moves) == stones, "a new server goes on where the last one was"
             client.handle_disconnect("tab")
             page.refresh()  # the page polls on until it is thrown away
@@ -109,11 +109,12 @@ def test_a_page_that_waits_for_its_browser_is_not_kept_as_the_last_one_of_its_ta
         core.loop = asyncio.get_running_loop()
         site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path))
         (old, left), (new, page) = await visit(site, "tab"), await visit(site, "tab")
-        left._tapped(40)
+        tap(left, 40)
         old.handle_disconnect("tab")
         page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
-        page._tapped(41)
-        os.utime(page._files._library._files[left.session], (1, 1))
+        tap(page, 41)
+        (path,) = [path for path in tmp_path.iterdir() if b";B[ee]" in path.read_bytes()]
+        os.utime(path, (1, 1))
         left.close()
         (game,) = [game for game in GameLibrary(tmp_path).recent() if game.changed == 1]
         assert game.state["tab"] == "tab", "it was kept when the connection was lost, and not again"
@@ -132,13 +133,13 @@ def test_a_page_that_is_loaded_again_rests_before_its_connection_is_missed() -> 
         site = Site(FakeEngines(lambda: engine), GameSettings(size=9, players=PEOPLE), 0)
         old, left = await visit(site, "tab")
         other, another = await visit(site, "another tab")
-        left._tapped(40)
-        left._switch_analysis(True)
-        await until(lambda: left._thread.latest)
+        tap(left, 40)
+        element("analysis", left).set_value(True)  # type: ignore[attr-defined]
+        await until(lambda: left.controller.thread.latest)
         new, page = await visit(site, "tab")
         shown = page.session is left.session, page.is_connected, another.is_connected, left.is_connected
-        page._navigate(lambda session: session.seek(0))
-        left._poll()  # until it is thrown away
+        key(page, "Home")
+        left.refresh()  # until it is thrown away
         found = search_result(page.session.node)
         for client in (old, new, other):
             client.delete()
@@ -163,18 +164,18 @@ def test_a_review_goes_on_while_its_page_is_loaded_again(monkeypatch: pytest.Mon
         site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
         old, left = await visit(site, "tab")
         for point in (40, 41):
-            left._tapped(point)
-        left._review_game()
+            tap(left, point)
+        press("review", left)
         old.handle_disconnect("tab")
         new, page = await visit(site, "tab")
         old.delete()
         assert page.session is left.session
-        assert page._controller.review_progress == (0, 3)
+        assert page.controller.review_progress == (0, 3)
         going_on.set()
         await until(lambda: page.session.analyses.review is not None)
-        assert page._controller.review_progress is None
+        assert page.controller.review_progress is None
         going_on.clear()
-        page._review_game()
+        press("review", page)
         new.delete()
         assert page.session.running_review is None, "nobody would see its end"
         going_on.set()
@@ -219,7 +220,10 @@ def test_a_game_in_progress_is_not_replaced_by_its_record(tmp_path: Path) -> Non
 def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = iter((0, 1, None, 0, 1))
 
+    asked: list[list[bytes]] = []
+
     async def choose(games: list[bytes]) -> int | None:
+        asked.append(games)
         return next(chosen)
 
     monkeypatch.setattr("tengen.web.files.choose_game", choose)
@@ -228,9 +232,9 @@ def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkey
         await page.open_record(b"(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea];B[bb])")
         for number, name in enumerate(("Bea", "Bea", "Ann", "Bea"), 1):
             page.session.play(80 - number)
-            await page._files.choose()
+            press("games")
+            await until(lambda n=number, name=name: len(asked) == n + 1 and page.session.names[0] == name)
             page.refresh()
-            assert page.session.names[0] == name
         page.session.node.comment = "last"
         page.refresh()
         (path,) = (tmp_path / "games").iterdir()

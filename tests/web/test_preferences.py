@@ -27,10 +27,8 @@ def test_what_is_stored_is_read_again() -> None:
     known.game, known.teach = {"size": 9}, (True, 5.0)
     known.analysis, known.language = PageAnalysis("zero-9x9", 400, 50), "ja"
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
-    stored = known.script().rpartition("})(")[2].removesuffix(")")
-    assert Preferences.parse(stored) == known
-    cookie = 'document.cookie = "tengen-language=ja;path=/;max-age=31536000;samesite=lax"'
-    assert cookie in known.reload_script() and "cookie" not in known.script()
+    assert Preferences.parse(known.script().removeprefix("tengen.keep(").removesuffix(")")) == known
+    assert known.reload_script() == 'tengen.keep({}); tengen.reloadWith("tengen-language=ja")'
 
 
 def test_a_review_of_one_visit_of_an_earlier_version_takes_two() -> None:

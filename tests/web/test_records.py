@@ -19,11 +19,11 @@ from tengen.sgf import GameNode, GameTree, read_game, read_tree
 from tengen.web import records as records_module
 from tengen.web.files import GameFiles
 from tengen.web.open_dialog import describe
-from tengen.web.panels import status
 from tengen.web.players import PEOPLE, facing, own_player
 from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
+from tengen.web.status_text import status
 
 
 def points(session: GameSession) -> list[int]:
@@ -142,7 +142,9 @@ def test_a_record_is_read_once_and_on_a_thread(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(records_module, "read_tree", read)
     before = GameSession(GameSettings(9, "chinese", 7.0, 0, PEOPLE))
-    files = GameFiles(lambda: before, adopted.append, lambda message: None, None, lambda: "tab")
+    files = GameFiles(
+        None, session=lambda: before, adopt=adopted.append, notify=lambda message: None, tab=lambda: "tab"
+    )
     asyncio.run(files.open(BRANCHED))
     assert len(threads) == 1 and threads[0] is not threading.main_thread()
     assert [session.names for session in adopted] == [("Anna", "Bo")]

@@ -13,11 +13,11 @@ from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import read_tree
 from tengen.web.clock import GameClock
 from tengen.web.editor import Editor
-from tengen.web.panels import hint, status
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
+from tengen.web.status_text import hint, status
 from tengen.web.view import tree_layout
 
 D4_9 = 48  # on 9x9

@@ -27,9 +27,13 @@ def perform(scene: Scene, settings: GameSettings | None = None, engine: FakeEngi
     async def run() -> None:
         thread = EngineThread(lambda network: played_by)
         controller = EngineController(
-            GameSession(settings or GameSettings(size=9)), thread, lambda: None, pytest.fail,
-            FakeEngines(), min_seconds=0,
-        )  # fmt: skip
+            GameSession(settings or GameSettings(size=9)),
+            thread,
+            FakeEngines(),
+            changed=lambda: None,
+            notify=pytest.fail,
+            min_seconds=0,
+        )
         task = asyncio.create_task(controller.run())
         try:
             await asyncio.wait_for(scene(controller, played_by), 10)

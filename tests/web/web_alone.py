@@ -54,11 +54,36 @@ async def visit(site: Site, tab: str, route: nicegui_page | None = None) -> tupl
     return client, page
 
 
-def element(name: str) -> ui.element:
-    """The part of the page that tests know by this name."""
-    client = Client.instances[list(Client.instances)[-1]]
-    (found,) = [part for part in client.elements.values() if part.props.get("data-testid") == name]
+def client_of(page: Page) -> Client:
+    """The client that shows a page."""
+    return page._board.client
+
+
+def element(name: str, page: Page | None = None) -> ui.element:
+    """The part of a page, of the newest one by default, that tests know by this name."""
+    return _part("data-testid", name, page)
+
+
+def labelled(label: str, page: Page | None = None) -> ui.element:
+    """The part of a page, of the newest one by default, that a screen reader calls by this label."""
+    return _part("aria-label", label, page)
+
+
+def _part(prop: str, value: str, page: Page | None) -> ui.element:
+    client = Client.instances[list(Client.instances)[-1]] if page is None else client_of(page)
+    (found,) = [part for part in client.elements.values() if part.props.get(prop) == value]
     return found
+
+
+def dialog(name: str) -> ui.dialog:
+    """The dialog with the card that tests know by this name."""
+    (found,) = [above for above in element(name).ancestors() if isinstance(above, ui.dialog)]
+    return found
+
+
+def texts(part: ui.element) -> list[str]:
+    """The texts of all labels in a part of a page."""
+    return [label.text for label in part.descendants() if isinstance(label, ui.label)]
 
 
 def any_element(name: str) -> bool:
@@ -73,12 +98,24 @@ def is_shown(name: str) -> bool:
     return part.visible and all(above.visible for above in part.ancestors())
 
 
-def press(name: str) -> None:
-    """Press a button of the page."""
-    send(element(name), "click")
+def press(name: str, page: Page | None = None) -> None:
+    """Press a button of a page, of the newest one by default."""
+    send(element(name, page), "click")
+
+
+def tap(page: Page, point: int) -> None:
+    """Tap a point of the board."""
+    send(element("board", page), "point", {"point": point})
+
+
+def key(page: Page, name: str) -> None:
+    """Press a key, by the name that browsers give it."""
+    (keyboard,) = [part for part in client_of(page).elements.values() if isinstance(part, ui.keyboard)]
+    held = dict.fromkeys(("altKey", "ctrlKey", "metaKey", "shiftKey"), False)
+    send(keyboard, "key", {**held, "action": "keydown", "key": name, "code": name, "location": 0, "repeat": False})
 
 
 def send(part: ui.element, event: str, args: object = None) -> None:
     """Let a part of the page hear an event of the browser."""
-    (listener,) = [heard for heard in part._event_listeners.values() if heard.type == event]
+    (listener,) = [heard for heard in part._event_listeners.values() if heard.type == event and heard.handler]
     part._handle_event({"listener_id": listener.id, "args": args or {}})

@@ -151,7 +151,9 @@ def perform(
         messages: list[str] = []
         thread = EngineThread(engines or (lambda network: real or played_by))
         session, known = GameSession(settings), engines or FakeEngines()
-        controller = EngineController(session, thread, lambda: None, messages.append, known, min_seconds=0)
+        controller = EngineController(
+            session, thread, known, changed=lambda: None, notify=messages.append, min_seconds=0
+        )
         task = asyncio.create_task(controller.run())
         try:
             await asyncio.wait_for(scene(controller, played_by, messages), 60)

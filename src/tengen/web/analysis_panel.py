@@ -15,19 +15,22 @@ from tengen.web.panels import heading, switch_class
 
 ROWS = 5
 PV_LENGTH = 8
-# Tells whether a finger has clicked; not every browser names the pointer of a click. Some give no focus to what is
-# clicked, and the row that loses the focus is the one whose variation goes from the board.
-CLICK = """(event) => {
-  event.currentTarget.focus({ preventScroll: true });
-  emit(event.pointerType === "touch" || matchMedia("(hover: none)").matches);
-}"""
+CLICK = "(event) => emit(tengen.focusClicked(event))"
+"""JavaScript for a click: it gives the focus, and tells whether a finger has clicked. The variation of the row that
+loses the focus goes from the board."""
 
 
 class AnalysisPanel:
-    """The switch that starts the analysis, and below it what the engine finds, with the `graph` of the game."""
+    """The switch that starts the analysis, and below it what the engine finds, with the `graph` of the game.
+
+    `on_switch` gets the state of the switch, `on_settings` opens the settings, `on_options` is called when a checkbox
+    changes, `on_review` starts or stops the review. `on_line` is called when `line` changes, `on_choose` gets a chosen
+    move, `on_seek` a place of the graph; `on_release` is called when the board should be in view.
+    """
 
     def __init__(
         self,
+        *,
         on_switch: Callable[[bool], None],
         on_settings: Callable[[], None],
         on_options: Callable[[], None],
@@ -55,8 +58,9 @@ class AnalysisPanel:
                     ui.checkbox(text, value=True, on_change=on_options).props("dense size=sm color=teal")
                     for text in (_("Best moves"), _("Ownership"))
                 )
-            self._table = MoveTable(on_line, on_choose, on_release)
-            self.graph = GraphElement(on_seek, on_release).classes("mt-2").props("data-testid=graph")
+            self._table = MoveTable(on_line=on_line, on_choose=on_choose, on_tap=on_release)
+            self.graph = GraphElement(on_seek=on_seek, on_release=on_release)
+            self.graph.classes("mt-2").props("data-testid=graph")
 
     @property
     def shows_moves(self) -> bool:
@@ -103,7 +107,7 @@ class MoveTable:
     called, and its second tap chooses it.
     """
 
-    def __init__(self, on_line: Callable[[], None], on_choose: EventHandler, on_tap: Callable[[], object]) -> None:
+    def __init__(self, *, on_line: Callable[[], None], on_choose: EventHandler, on_tap: Callable[[], object]) -> None:
         self._on_line, self._on_choose, self._on_tap = on_line, on_choose, on_tap
         self._pointed: int | None = None
         self._tapped: int | None = None  # the move whose variation a tap has shown

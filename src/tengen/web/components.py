@@ -76,7 +76,7 @@ class GraphElement(Drawing, component="static/graph.js"):
     """Winrate, score lead and times along the line. `on_seek` gets the tapped place in the line, `on_release` is called
     when the pointer that seeks is released."""
 
-    def __init__(self, on_seek: EventHandler, on_release: Callable[[], object]) -> None:
+    def __init__(self, *, on_seek: EventHandler, on_release: Callable[[], object]) -> None:
         super().__init__()
         self.set(points=[], mistakes=[], times=[], current=0, last=0, numbers=[0])
         self.set(

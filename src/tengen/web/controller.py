@@ -37,23 +37,24 @@ class EngineController:
     """Chooses and runs the steps of the engines and `programs` for one session, which a page may replace. Call `wake`
     after every change of the session.
 
-    `changed` is called after every step of an engine, `failed` with a message when a step fails. `min_seconds` is the
-    minimum time between a position and the engine's move, so that a person can follow fast games. A review runs beside
-    all this, on a queue of its own that `engines` makes.
+    `changed` is called after every step of an engine, `notify` with a message when a step fails, or a program counts
+    otherwise. `min_seconds` is the minimum time between a position and the engine's move, so that a person can follow
+    fast games. A review runs beside all this, on a queue of its own that `engines` makes.
     """
 
     def __init__(
         self,
         session: GameSession,
         thread: EngineThread,
-        changed: Callable[[], None],
-        failed: Callable[[str], None],
         engines: PageEngines,
+        *,
+        changed: Callable[[], None],
+        notify: Callable[[str], None],
         min_seconds: float = MIN_MOVE_SECONDS,
     ) -> None:
         self.session = session
         self.thread = thread
-        self.programs = GamePrograms(engines.programs, lambda: self.session, failed)
+        self.programs = GamePrograms(engines.programs, session=lambda: self.session, notify=notify)
         self.teacher = TeachingMode(self._teach)
         self.analysis = PageAnalysis()
         self.analyzing = False
@@ -67,7 +68,7 @@ class EngineController:
         """`GameAnalyses.search_key` of `analyzed` when that analysis began."""
         self._one_move = False
         self._asking = 0
-        self._changed, self._failed, self._engines, self._min_seconds = changed, failed, engines, min_seconds
+        self._changed, self._notify, self._engines, self._min_seconds = changed, notify, engines, min_seconds
         self._wake = asyncio.Event()
 
     def wake(self) -> None:
@@ -158,7 +159,7 @@ class EngineController:
         if found is not None:
             self.session.analyses.review = found
         if message:
-            self._failed(message)
+            self._notify(message)
         self._changed()
 
     def new_session(self, session: GameSession) -> None:
@@ -190,7 +191,7 @@ class EngineController:
     def _give_up(self, message: str) -> bool:
         """Report a failure and stop until the next wake."""
         self.paused, self.analyzing, self.failure, self._one_move = True, False, message, False
-        self._failed(message)
+        self._notify(message)
         return False
 
     async def _next(self) -> bool:

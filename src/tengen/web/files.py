@@ -30,10 +30,11 @@ class GameFiles:
 
     def __init__(
         self,
+        library: GameLibrary | None,
+        *,
         session: Callable[[], GameSession],
         adopt: Callable[[GameSession], None],
         notify: Callable[[str], None],
-        library: GameLibrary | None,
         tab: Callable[[], str],
     ) -> None:
         self._session, self._adopt, self._notify = session, adopt, notify

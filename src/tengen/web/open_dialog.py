@@ -24,29 +24,6 @@ MAX_FIELD = 100_000  # characters that are sent as the text of a field
 MAX_GAMES_LISTED = 500
 READING_SECONDS = 0.7
 """A second tap that comes sooner belongs to a double tap, of somebody who has not read the question yet."""
-# Files that are dropped on the page, and records that are pasted, go the way of a chosen file. A byte order mark says
-# that pasted text is UTF-8 by now, whatever it declares.
-TAKE_FILES = """
-<script>
-(() => {
-  document.body.dataset.drop = %s;
-  const send = (files) => files.length && getElement(%d).$refs.qRef.addFiles([...files].slice(0, 1));
-  const hasFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
-  const mark = (on) => document.body.classList.toggle("tg-dropping", on);
-  window.addEventListener("dragenter", (event) => hasFile(event) && mark(true));
-  window.addEventListener("dragleave", (event) => event.relatedTarget || mark(false));
-  window.addEventListener("drop", (event) => { mark(false); send(event.dataTransfer?.files ?? []); });
-  window.addEventListener("paste", (event) => {
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    const field = event.target.closest?.("input, textarea");
-    const fits = text.length <= %d; // else the server refuses the message with the text of a field
-    if ((field && (fits || !field.closest(".tg-paste"))) || !/\\(\\s*;/.test(text)) return;
-    event.preventDefault();
-    send([new File(["\\ufeff" + text], "pasted.sgf")]);
-  });
-})();
-</script>
-"""
 
 
 class OpenDialog:
@@ -57,9 +34,10 @@ class OpenDialog:
 
     def __init__(
         self,
+        library: GameLibrary | None,
+        *,
         on_record: Callable[[bytes], Awaitable[None]],
         on_kept: Callable[[KeptGame], Awaitable[None]],
-        library: GameLibrary | None,
     ) -> None:
         self._on_record, self._on_kept, self._library = on_record, on_kept, library
         self._asked = 0.0
@@ -73,7 +51,8 @@ class OpenDialog:
         self._upload = ui.upload(
             auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=receive, on_rejected=self._too_large
         ).classes("hidden")
-        ui.add_body_html(TAKE_FILES % (json.dumps(_("Drop the record to open it")), self._upload.id, MAX_FIELD))
+        words = json.dumps(_("Drop the record to open it"))
+        ui.add_body_html(f"<script>tengen.takeFiles({self._upload.id}, {MAX_FIELD}, {words})</script>")
         with titled_dialog(_("Open a game"), "open-dialog") as self._dialog:
             note = _("An SGF file of any Go program or server: choose it, drop it on the page, or paste its text.")
             ui.label(note).classes("tg-note")

@@ -16,8 +16,8 @@ from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
 from tengen.web.analyses import search_result
-from tengen.web.analysis import AnalysisPanel
 from tengen.web.analysis_dialog import AnalysisDialog
+from tengen.web.analysis_panel import AnalysisPanel
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.counting import in_words, lost_result, sentence
@@ -32,25 +32,16 @@ from tengen.web.new_game_dialog import NewGameDialog
 from tengen.web.offers import WIDTH_SCRIPT, UnfinishedCard, WelcomeCard
 from tengen.web.open_dialog import OpenDialog
 from tengen.web.opponents import Opponents
-from tengen.web.panels import (
-    EditPanel,
-    HistoryPanel,
-    Navigation,
-    PlayerCard,
-    StatusPanel,
-    button,
-    notice,
-    spoken,
-    visits_text,
-)
+from tengen.web.panels import EditPanel, HistoryPanel, Navigation, PlayerCard, StatusPanel, button
 from tengen.web.play_on_dialog import PlayOnDialog
 from tengen.web.players import PlayerChoice
-from tengen.web.preferences import Preferences
+from tengen.web.preferences import STORED_SCRIPT, Preferences
 from tengen.web.preferences_dialog import PreferencesDialog
-from tengen.web.review import ReviewPanel
+from tengen.web.review_panel import ReviewPanel
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode, PageAnalysis
 from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcut_of
+from tengen.web.status_text import notice, spoken, visits_text
 from tengen.web.teaching_panel import TeachingPanel
 
 POLL_SECONDS = 0.2
@@ -61,8 +52,8 @@ SYSTEM_DARK = "String(matchMedia('(prefers-color-scheme: dark)').matches)"
 class Page:
     """The contents of one tab. `keep` gets every new session of the tab, so that a reload finds it again.
 
-    Every change is written to the `library`; without one nothing is. tab: the id of the browser's tab, empty before it
-    has connected; it stays when the connection is lost.
+    `controller` runs the engines for the session. Every change is written to the `library`; without one nothing is.
+    tab: the id of the browser's tab, empty before it has connected; it stays when the connection is lost.
     """
 
     def __init__(
@@ -75,7 +66,9 @@ class Page:
     ) -> None:
         self.tab = ""
         self._keep = keep
-        self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, lambda: self.tab)
+        self._files = GameFiles(
+            library, session=lambda: self.session, adopt=self.adopt, notify=self._notify, tab=lambda: self.tab
+        )
         self._engines = engines
         self._editing = False
         self._preferences = Preferences()
@@ -83,8 +76,13 @@ class Page:
         settings = self._opponents.translated(settings)
         self._notice = ""
         self._thread = EngineThread(engines)
-        self._controller = EngineController(
-            GameSession(settings), self._thread, self.refresh, self._notify, engines, min_seconds
+        self.controller = EngineController(
+            GameSession(settings),
+            self._thread,
+            engines,
+            changed=self.refresh,
+            notify=self._notify,
+            min_seconds=min_seconds,
         )
         self._task: asyncio.Task[None] | None = None
         self._actions: dict[str, Callable[[], object]] = {
@@ -102,7 +100,7 @@ class Page:
     @property
     def session(self) -> GameSession:
         """The game that the tab shows."""
-        return self._controller.session
+        return self.controller.session
 
     def adopt(self, session: GameSession) -> None:
         """Replace the game."""
@@ -114,14 +112,14 @@ class Page:
         self._game_info.close()
         self._offer.hide()
         self._welcome.hide()
-        self._controller.new_session(session)
+        self.controller.new_session(session)
         self._keep(session)
         self.refresh()
 
     def wake_up(self) -> None:
         """The browser is connected: start the engine."""
         if self._task is None:
-            self._task = background_tasks.create(self._controller.run(), name="tengen controller")
+            self._task = background_tasks.create(self.controller.run(), name="tengen controller")
 
     def rest(self) -> None:
         """The browser has disconnected: stop the search and the clocks until it is back. A review goes on."""
@@ -135,7 +133,7 @@ class Page:
 
     def close(self) -> None:
         """The tab is closed: release the engine."""
-        self._controller.close()
+        self.controller.close()
         self.rest()
         self._thread.close()
 
@@ -147,12 +145,12 @@ class Page:
     async def load_preferences(self) -> None:
         """Ask the browser what it remembers, and do as it says."""
         with self._board, suppress(TimeoutError):
-            stored = await ui.run_javascript(Preferences.read_script(), timeout=10)
+            stored = await ui.run_javascript(STORED_SCRIPT, timeout=10)
             self._preferences = known = Preferences.parse(stored)
             self._opponents.kept = known.levels
             self._new_game.remember(known.game)
             self._teaching.remember(*known.teach)
-            self._controller.analysis = known.analysis  # what a game that was reloaded has found stays
+            self.controller.analysis = known.analysis  # what a game that was reloaded has found stays
             self._show_look()
             self._preferences_dialog.remember(known.confirm)
             if known.language not in (None, current_language()):
@@ -192,9 +190,11 @@ class Page:
         self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
         self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
         self._game_info = GameInfoDialog(self._describe)
-        self._open = OpenDialog(self._files.open, self._files.open_kept, library)
+        self._open = OpenDialog(library, on_record=self._files.open, on_kept=self._files.open_kept)
         self._shortcuts = ShortcutsDialog()
-        self._preferences_dialog = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
+        self._preferences_dialog = PreferencesDialog(
+            on_language=self._choose_language, on_confirm=self._choose_confirm, on_shortcuts=self._shortcuts.open
+        )
 
     def _build_top(self) -> None:
         with ui.element("header").classes("tg-top"):
@@ -224,13 +224,13 @@ class Page:
         self._offer = UnfinishedCard(self._files.open_kept)
         self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
         self._teaching = TeachingPanel(
-            self._controller,
+            self.controller,
             self._thread,
             self._board,
-            self._taught,
-            self._draw_line,
-            self._take_back,
-            self._notify,
+            on_change=self._taught,
+            on_line=self._draw_line,
+            on_take_back=self._take_back,
+            notify=self._notify,
         )
         self._status = StatusPanel(
             {
@@ -238,8 +238,8 @@ class Page:
                 "take-back": self._take_back,
                 "resign": self._resign_game,
                 "pause": self._toggle_pause,
-                "one-move": self._controller.play_one,
-                "cancel-start": self._controller.cancel_starts,
+                "one-move": self.controller.play_one,
+                "cancel-start": self.controller.cancel_starts,
                 "accept": self._accept_count,
                 "review": self._review_game,
                 "rematch": self._rematch,
@@ -254,18 +254,20 @@ class Page:
     def _build_lower(self) -> None:
         """Below the board: the analysis, the review, the moves and comments."""
         self._analysis = AnalysisPanel(
-            self._switch_analysis,
-            lambda: self._analysis_dialog.open(self._controller.analysis, self.session.settings.size),
-            self._poll,
-            self._review_game,
-            self._draw_line,
-            self._choose_move,
-            lambda place: self._navigate(lambda session: session.seek(place)),
-            self._board.reveal,
+            on_switch=self._switch_analysis,
+            on_settings=lambda: self._analysis_dialog.open(self.controller.analysis, self.session.settings.size),
+            on_options=self._poll,
+            on_review=self._review_game,
+            on_line=self._draw_line,
+            on_choose=self._choose_move,
+            on_seek=lambda place: self._navigate(lambda session: session.seek(place)),
+            on_release=self._board.reveal,
         )
         self._review = ReviewPanel(self._go)
         self._teaching.build()
-        self._history = HistoryPanel(self._go, self._commented, self._toggle_edit, self._actions["info"])
+        self._history = HistoryPanel(
+            on_go=self._go, on_comment=self._commented, on_edit=self._toggle_edit, on_info=self._actions["info"]
+        )
 
     # Drawing
 
@@ -274,11 +276,11 @@ class Page:
         session = self.session
         hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
-        self._status.show(session, self._controller.paused, self._controller.failure)
+        self._status.show(session, self.controller.paused, self.controller.failure)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.analyses.mistakes()))
         self._draw_graph()
-        self._review.show(session.analyses.review, self._controller.review_progress is not None)
+        self._review.show(session.analyses.review, self.controller.review_progress is not None)
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
         self._teaching.show()
@@ -312,7 +314,7 @@ class Page:
         session = self.session
         self._files.keep()
         connected = self._task is not None  # a page that was left shares its game with the one that was loaded since
-        if connected and self._controller.holds_clock:
+        if connected and self.controller.holds_clock:
             if session.clock:
                 session.clock.stop(time.monotonic())
         elif connected and self._ended_on_time():
@@ -325,13 +327,13 @@ class Page:
         session = self.session
         if not session.tick(time.monotonic()):
             return False
-        self._controller.wake()
+        self.controller.wake()
         self._notify(in_words(session.result))
         self.refresh()
         return True
 
     def _draw_players(self) -> None:
-        session, activity, starts = self.session, self._controller.activity, False
+        session, activity, starts = self.session, self.controller.activity, False
         for color, card in enumerate(self._cards):
             turn = session.phase is Phase.PLAYING and session.game.to_play == color
             thinking = turn and activity == "thinking"
@@ -341,7 +343,7 @@ class Page:
                 doing = _("thinking")
                 if latest is not None:
                     doing += " · " + visits_text(latest.visits)
-            if (waited := self._controller.programs.start_seconds(color)) is not None:
+            if (waited := self.controller.programs.start_seconds(color)) is not None:
                 doing = _("starting, no answer for {n} s", n=int(waited))
                 starts = True
             name, detail, captures = session.names[color], session.details[color], session.game.captures[color]
@@ -351,7 +353,7 @@ class Page:
         self._status.show_start(starts)
 
     def _draw_search(self) -> None:
-        shown, controller, panel = self._shown_search(), self._controller, self._analysis
+        shown, controller, panel = self._shown_search(), self.controller, self._analysis
         analyzed = controller.activity == "analyzing" and controller.analyzed is self.session.node
         if shown is not None and analyzed:
             self.session.analyses.add(self.session.node, shown, controller.search_key)
@@ -374,17 +376,17 @@ class Page:
         self._board.set(line=list(self._analysis.line or self._teaching.line))
 
     def _caption(self, shown: SearchResult | None) -> str:
-        if progress := self._controller.review_progress:
+        if progress := self.controller.review_progress:
             return _("{n} of {all} positions", n=progress[0], all=progress[1])
         return visits_text(shown.visits) if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
         """The search result of the shown position, None while the analysis is off and the game is not reviewed."""
         reviewed = self.session.analyses.review is not None and self.session.mode is Mode.ANALYZE
-        on = self._controller.analyzing or (reviewed and not self._editing)
+        on = self.controller.analyzing or (reviewed and not self._editing)
         if not on or self.session.game.is_over:
             return None
-        latest = self._thread.latest if self._controller.activity in ("thinking", "analyzing") else None
+        latest = self._thread.latest if self.controller.activity in ("thinking", "analyzing") else None
         return latest or search_result(self.session.node)
 
     def _notify(self, message: str) -> None:
@@ -403,7 +405,7 @@ class Page:
     # Input
 
     def _changed(self) -> None:
-        self._controller.wake()
+        self.controller.wake()
         self.refresh()
 
     def _navigate(self, move: Navigate) -> None:
@@ -473,22 +475,22 @@ class Page:
             self._changed()
 
     def _toggle_pause(self) -> None:
-        self._controller.paused = not self._controller.paused
+        self.controller.paused = not self.controller.paused
         self._changed()
 
     def _switch_analysis(self, on: bool) -> None:
-        if on != self._controller.analyzing:  # the page itself turns the switch off after a failure
-            self._controller.analyzing = on
+        if on != self.controller.analyzing:  # the page itself turns the switch off after a failure
+            self.controller.analyzing = on
             self._changed()
 
     def _set_analysis(self, settings: PageAnalysis) -> None:
-        self._controller.set_analysis(settings)
+        self.controller.set_analysis(settings)
         self._preferences.analysis = settings
         self._remember()
         self.refresh()
 
     def _review_game(self) -> None:
-        self._controller.review()
+        self.controller.review()
         self.refresh()
 
     def _commented(self, node: GameNode, comment: str) -> None:
@@ -502,7 +504,7 @@ class Page:
 
     def _analyze_game(self) -> None:
         self.session.analyze()
-        self._controller.analyzing, self._controller.paused = True, False
+        self.controller.analyzing, self.controller.paused = True, False
         self._changed()
 
     def _ask_play_on(self) -> None:
@@ -513,7 +515,7 @@ class Page:
     def _start_play_on(self, players: tuple[PlayerChoice, PlayerChoice]) -> None:
         with self._errors_shown():
             self.session.play_on(players)
-            self._controller.analyzing = self._controller.paused = self._editing = False
+            self.controller.analyzing = self.controller.paused = self._editing = False
             self._changed()
 
     def _rematch(self) -> None:
@@ -576,7 +578,7 @@ class Page:
             ui.run_javascript(self._preferences.reload_script())
 
     def _taught(self) -> None:
-        teacher = self._controller.teacher
+        teacher = self.controller.teacher
         if self._preferences.teach != (teacher.on, teacher.threshold):
             self._preferences.teach = teacher.on, teacher.threshold
             self._remember()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -9,14 +10,13 @@ from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
-from tengen.sgf.values import score_text
 from tengen.web.components import EventHandler, TreeElement
-from tengen.web.counting import in_words, sentence, vertex
 from tengen.web.editor import Tool
-from tengen.web.language import N_, _, ngettext
+from tengen.web.language import N_, _
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.shortcuts import KEYS, Navigate
+from tengen.web.status_text import hint, status
 from tengen.web.view import TreeCell, tree_layout
 
 Action = Callable[[], object]
@@ -180,10 +180,14 @@ class StatusPanel:
 
 class HistoryPanel:
     """The tree of variations, and the comment on the shown position: while the comment has the focus, on the position
-    that was shown when it got it, since an engine may answer meanwhile."""
+    that was shown when it got it, since an engine may answer meanwhile.
+
+    `on_go` gets the id of a tapped node, `on_comment` a node and its new comment, `on_edit` turns the editor on or off,
+    `on_info` shows the game info.
+    """
 
     def __init__(
-        self, on_go: EventHandler, on_comment: Callable[[GameNode, str], None], on_edit: Action, on_info: Action
+        self, *, on_go: EventHandler, on_comment: Callable[[GameNode, str], None], on_edit: Action, on_info: Action
     ) -> None:
         self._on_comment = on_comment
         self._node: GameNode | None = None
@@ -276,61 +280,6 @@ class EditPanel:
             made.props(f"aria-pressed={str(known is tool).lower()}")
 
 
-def status(session: GameSession) -> str:
-    """Whose turn it is, or how the game ended."""
-    if session.phase is Phase.OVER:
-        return in_words(session.ending)
-    if session.phase is Phase.COUNTING and not session.counted:
-        return _("Counting …")
-    if session.phase is Phase.COUNTING:
-        return _("{result} as counted", result=in_words(score_text(session.score)))
-    return _("{color} to play", color=_(NAMES[session.game.to_play]))
-
-
-def last_move(session: GameSession) -> str:
-    """The move that led to the shown position, as a sentence; empty before the first."""
-    node, size = session.node, session.game.size
-    if node.point is None or node.color is None:
-        return ""
-    color = _(NAMES[node.color])
-    if node.is_pass:
-        return _("{color} passed", color=color)
-    return _("{color} played {move}", color=color, move=vertex(node.point, size))
-
-
-def hint(session: GameSession, paused: bool, failure: str = "") -> str:
-    """The line below the status: what a person can do now, or the last move."""
-    if session.may_agree:
-        return _("Tap a group to mark it dead or alive, then accept.")
-    if session.phase is Phase.COUNTING and not session.counted:
-        return ""
-    if paused and session.engine_to_move:
-        return sentence(failure) if failure else _("The engine is paused.")
-    if session.phase is Phase.OVER:
-        tried = _("Tap the board to try other moves; the result stays.")
-        return tried if session.node.parent is not None else ""
-    if session.in_progress and session.node is not session.tip:
-        return _("The game goes on at move {move}.", move=session.tip.move_number)
-    return last_move(session)
-
-
-def notice(session: GameSession) -> str:
-    """What the board says for some seconds over its lower edge: a pass, the end of the game."""
-    if session.phase is Phase.OVER:
-        result = session.ending
-        resigned = result.endswith("+R") and NAMES["WB".index(result[0])]
-        return _("{color} resigns", color=_(resigned)) if resigned else in_words(result)
-    return last_move(session) if session.node.is_pass else ""
-
-
-def spoken(session: GameSession) -> str:
-    """What is read to those who do not see the board: the last move, as `White D4`."""
-    node = session.node
-    if node.point is None or node.color is None:
-        return ""
-    return f"{_(NAMES[node.color])} {vertex(node.point, session.game.size)}"
-
-
 def switch_class(element: ui.element, name: str, on: bool) -> None:
     """Give an element a CSS class, or take it away."""
     element.classes(add=name if on else "", remove="" if on else name)
@@ -341,18 +290,12 @@ def heading(text: str) -> ui.label:
     return ui.label(text).classes("tg-heading tg-grow").props("role=heading aria-level=2")
 
 
-def reveal(element: ui.element, unless: str = "false") -> None:
+def reveal(element: ui.element, unless_aimed: bool = False) -> None:
     """Scroll an element that has just been shown into view, once the browser has drawn it.
 
-    `unless` is a condition in JavaScript under which the page stays where it is.
+    `unless_aimed` leaves the page where it is while a mouse is over the board.
     """
-    scroll = f"if (!({unless})) getHtmlElement({element.id})?.scrollIntoView({{ block: 'nearest' }})"
-    element.client.run_javascript(f"setTimeout(() => {{ {scroll} }}, 50)")
-
-
-def visits_text(visits: int) -> str:
-    """A number of visits."""
-    return ngettext("{n:,} visit", "{n:,} visits", visits)
+    element.client.run_javascript(f"tengen.reveal({element.id}, {json.dumps(unless_aimed)})")
 
 
 def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -> ui.button:

@@ -12,15 +12,8 @@ from tengen.web.language import COOKIE, LANGUAGES, Language
 from tengen.web.settings import MIN_REVIEW_VISITS, PageAnalysis
 from tengen.web.teaching import DEFAULT_THRESHOLD
 
-KEY = "tengen"
-"""The entry of the browser's local storage."""
-# Other tabs may have changed the rest, and the levels of other board sizes.
-_MERGE = """(changed => {
-    let kept = {};
-    try { kept = JSON.parse(localStorage.getItem(KEY)) ?? {} } catch {}
-    const levels = {...kept.levels, ...changed.levels};
-    localStorage.setItem(KEY, JSON.stringify({...kept, ...changed, levels}));
-})""".replace("KEY", json.dumps(KEY))
+STORED_SCRIPT = "tengen.stored()"
+"""JavaScript that tells what is stored, null for nothing."""
 
 
 @dataclass
@@ -82,17 +75,10 @@ class Preferences:
         if "levels" in changed:
             known = before["levels"]
             changed["levels"] = {size: level for size, level in self.levels.items() if level != known.get(size)}
-        return f"{_MERGE}({json.dumps(changed)})"
+        return f"tengen.keep({json.dumps(changed)})"
 
     def reload_script(self) -> str:
         """JavaScript that stores the preferences, for the server the language in a cookie, and loads the page again
         in the language, where the browser tells the server of it.
         """
-        cookie = f"{COOKIE}={self.language}"
-        told = f"document.cookie = {json.dumps(f'{cookie};path=/;max-age=31536000;samesite=lax')}"
-        return f"{self.script()}; {told}; if (document.cookie.includes('{cookie}')) location.reload()"
-
-    @staticmethod
-    def read_script() -> str:
-        """JavaScript that returns what is stored, null for nothing."""
-        return f"return localStorage.getItem({json.dumps(KEY)})"
+        return f"{self.script()}; tengen.reloadWith({json.dumps(f'{COOKIE}={self.language}')})"

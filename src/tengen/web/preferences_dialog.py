@@ -18,6 +18,7 @@ class PreferencesDialog:
 
     def __init__(
         self,
+        *,
         on_language: Callable[[Language], object],
         on_confirm: Callable[[bool | None], object],
         on_shortcuts: Callable[[], object],

@@ -137,17 +137,18 @@ def _start(game: Game, control: TimeControl | None) -> object:
 class GamePrograms:
     """Starts the programs that play in the game of a page, and ends those that no longer play.
 
-    `programs` are those that the page may run, `session` gives its game, `failed` gets the message of a failed start,
-    and where a program counts otherwise.
+    `programs` are those that the page may run, `session` gives its game, `notify` shows a message: of a failed
+    start, or of a program that counts otherwise.
     """
 
     def __init__(
         self,
         programs: Mapping[str, ProgramSettings],
+        *,
         session: Callable[[], GameSession],
-        failed: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
-        self._known, self._session, self._failed = programs, session, failed
+        self._known, self._session, self._notify = programs, session, notify
         self._running: dict[int, ProgramThread] = {}
         self._starting: set[asyncio.Task[None]] = set()
 
@@ -169,7 +170,7 @@ class GamePrograms:
             await program.prepare(session.game, session.control)
         except TengenError as error:
             if self._session() is session and program in self._running.values():
-                self._failed(str(error))
+                self._notify(str(error))
 
     def program(self, color: int) -> ProgramThread:
         """The program that plays a color. Raises TengenError where the server has none of its name."""
@@ -200,12 +201,12 @@ class GamePrograms:
             try:
                 counted = await program.score(session.game, session.control)
             except TengenError as error:
-                self._failed(str(error))
+                self._notify(str(error))
                 continue
             if counted is not None and counted != score:
                 theirs, ours = (in_words(score_text(points)) for points in (counted, score))
                 values = {"name": program.settings.name, "theirs": theirs, "ours": ours}
-                self._failed(_("{name} counts otherwise: {theirs}. This page: {ours}", **values))
+                self._notify(_("{name} counts otherwise: {theirs}. This page: {ours}", **values))
 
     def close(self) -> None:
         """End all programs."""

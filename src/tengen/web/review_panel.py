@@ -10,8 +10,6 @@ from tengen.web.counting import color_names, vertex
 from tengen.web.language import N_, _
 from tengen.web.panels import heading, reveal
 
-# Whether a mouse is over the board, where the next click must find what it aims at.
-AIMS = "matchMedia('(hover: hover)').matches && document.querySelector('.tg-board-column:hover')"
 PHASE_NAMES: dict[GamePhase, str] = {
     "opening": N_("opening"),
     "middle game": N_("middle game"),
@@ -51,7 +49,7 @@ class ReviewPanel:
                 with ui.element("div"):
                     self._player(review, color)
         if ended:
-            reveal(self._card, unless=AIMS)
+            reveal(self._card, unless_aimed=True)
 
     def _player(self, review: GameReview, color: int) -> None:
         ui.label(self._names[color]).classes("tg-review-name")

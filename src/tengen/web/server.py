@@ -42,20 +42,11 @@ ANSWER_SECONDS = 15.0
 CLOSING_SECONDS = 1
 """How long the end of the server waits for requests: that of a browser without WebSockets waits for a message."""
 MAX_SESSIONS = 100
-# Without this a file that is dropped outside the upload field replaces the page.
-IGNORE_DROPPED_FILES = (
-    'for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (e) => e.preventDefault());'
-)
-# NiceGUI keeps the id of a tab over a reload only where its `beforeunload` was called. Safari on iOS does not know it.
-# A page that comes back from the browser's cache is open again.
-MARK_CLOSED_TAB = """
-addEventListener("pagehide", () => { sessionStorage.__nicegui_tab_closed = "true"; });
-addEventListener("pageshow", (e) => { if (e.persisted) sessionStorage.__nicegui_tab_closed = "false"; });
-"""
 ICON = (STATIC / "icon.svg").read_text(encoding="utf-8")
 PAPER = {"light": "#f3efe7", "dark": "#15171a"}  # --tg-paper in style.css
-# The page as an app. With its cookies: a page with a token refuses others.
-HEAD = '<link rel="manifest" href="/app.webmanifest" crossorigin="use-credentials">'
+# The scripts of the page, and the page as an app. With its cookies: a page with a token refuses others.
+HEAD = f"<script>{(STATIC / 'page.js').read_text(encoding='utf-8')}</script>"
+HEAD += '<link rel="manifest" href="/app.webmanifest" crossorigin="use-credentials">'
 HEAD += '<link rel="apple-touch-icon" href="/icons/icon-192.png">'
 HEAD += "".join(
     f'<meta name="theme-color" content="{color}" media="(prefers-color-scheme: {scheme})">'
@@ -124,7 +115,6 @@ class Site:
         ui.colors(primary="#0f766e")
         ui.add_css(STATIC / "style.css")
         ui.add_head_html(HEAD)
-        ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}{MARK_CLOSED_TAB}</script>")
         client.page = copy(client.page)  # all tabs share one
         client.page.language = TAGS[current_language()]
         page = Page(

@@ -56,11 +56,9 @@ KEYS: dict[str, Shortcut] = {
 }
 
 
-# The script of a key that goes through the game: the page, which may be higher than the window, does not scroll by it.
-KEEPS_STILL = f"""({{ event, altKey, ctrlKey, metaKey, key }}) => {{
-  if (altKey || ctrlKey || metaKey || document.querySelector(".q-dialog")) return;
-  if ({json.dumps([row.key for row in KEYS.values() if callable(row.does)])}.includes(key)) event.preventDefault();
-}}"""
+_NAVIGATION = [row.key for row in KEYS.values() if callable(row.does)]
+KEEPS_STILL = f"(event) => tengen.keepStill(event, {json.dumps(_NAVIGATION)})"
+"""JavaScript for a pressed key: those that go through the game do not scroll the page."""
 
 
 def shortcut_of(event: events.KeyEventArguments) -> Shortcut | None:

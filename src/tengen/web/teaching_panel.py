@@ -25,7 +25,7 @@ class TeachingPanel:
     """The warning stands where the panel is made, the card where `build` is called.
 
     `on_change` is called after an input that the page must draw, `on_line` after one that changes `line` alone,
-    `on_take_back` takes a move back, `on_error` gets the message of a failure.
+    `on_take_back` takes a move back, `notify` shows the message of a failure.
     """
 
     def __init__(
@@ -33,13 +33,14 @@ class TeachingPanel:
         controller: EngineController,
         thread: EngineThread,
         board: BoardElement,
+        *,
         on_change: Callable[[], None],
         on_line: Callable[[], None],
         on_take_back: Callable[[], None],
-        on_error: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         self._controller, self._thread, self._board = controller, thread, board
-        self._on_change, self._on_line, self._on_error = on_change, on_line, on_error
+        self._on_change, self._on_line, self._notify = on_change, on_line, notify
         self._estimated: tuple[GameNode, int] | None = None  # the position by its key
         self._refuting = False
         self._policy: tuple[tuple[GameNode, int], list[float]] | None = None
@@ -160,5 +161,5 @@ class TeachingPanel:
         try:
             return await self._controller.ask(task)
         except TengenError as error:
-            self._on_error(str(error))
+            self._notify(str(error))
             return None
