@@ -15,6 +15,7 @@ from tengen.data import (
     GameRecord,
     LabelSampler,
     MixedSampler,
+    OnePerGame,
     Rows,
     Sampler,
     Store,
@@ -206,5 +207,7 @@ def test_what_cannot_be_is_refused(games: Store, store: Store) -> None:
     own = LabelSampler(games)
     with pytest.raises(ValueError, match="tengen and edge 9, the records tengen and 13"):
         MixedSampler(own, Sampler(store, "all", edge=13), 0.5)
+    with pytest.raises(ValueError, match="records to mix in must be drawn in random order"):
+        MixedSampler(own, OnePerGame(store, "all", edge=own.edge), 0.5)
     with pytest.raises(ValueError, match="share of records must be 0 to 1, not 2"):
         MixedSampler(own, Sampler(store, "all"), 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome
 from tengen.match.moves import DeadStones
 from tengen.match.player import Choice, Player
-from tengen.match.players import PolicyPlayer, RandomPlayer
+from tengen.match.players import PolicyPlayer, RandomPlayer, open_player
 from tengen.match.runner import InBatch, InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PLAYERS, PlayerSpec
@@ -271,7 +272,8 @@ class NoArguments(Player):
 @pytest.mark.parametrize(
     ("maker", "says"),
     [
-        (NoArguments, r"player 'bot' cannot be made of \(spec, games\): NoArguments\(\) takes no arguments"),
+        (NoArguments, r"player 'bot' cannot be made of \(spec, games\): too many positional arguments"),
+        ("no function", "player 'bot' cannot be made: 'no function' is not a callable object"),
         (lambda spec, games: object(), "player 'bot' makes an object, no Player"),
         (lambda spec, games: Says(None), "choose returned a NoneType for 1 positions, not a Choice for each"),
         (lambda spec, games: Says([]), "choose returned 0 replies for 1 positions, not a Choice for each"),
@@ -287,6 +289,55 @@ def test_a_player_of_another_package_that_is_none_is_named(
         play_match(settings, tmp_path, InBatch(at_once=1))
     PLAYERS.register("bot", lambda spec, games: Says([Choice(0)]))
     assert play_match(settings, tmp_path, InBatch(at_once=1))["complete"]
+
+
+class Buggy(Player):
+    """Has a bug in its constructor."""
+
+    def __init__(self, spec: PlayerSpec, games: int) -> None:
+        self.games = len(games)  # type: ignore[arg-type]
+
+    def choose(self, turns: Any) -> Any:
+        return []
+
+
+def with_settings(make: Callable[[PlayerSpec, int, dict[str, int]], Player]) -> Callable[[PlayerSpec, int], Player]:
+    """A decorator whose function takes fewer arguments than the one that it wraps."""
+
+    @wraps(make)
+    def made(spec: PlayerSpec, games: int) -> Player:
+        return make(spec, games, {})
+
+    return made
+
+
+def test_the_call_of_a_maker_is_checked_by_its_signature_alone(registered: Callable[..., None]) -> None:
+    registered(PLAYERS, "bot", Buggy)
+    spec = PlayerSpec.parse("bot")
+    with pytest.raises(TypeError, match=r"object of type 'int' has no len\(\)"):
+        open_player(spec)
+    for maker in (with_settings(lambda spec, games, settings: Says(None)), lambda *words: Says(words)):
+        PLAYERS.register("bot", maker)
+        assert open_player(spec).name == "bot"
+    PLAYERS.register("bot", max)  # type: ignore[arg-type]  # a native function without a signature
+    with pytest.raises(TypeError, match="not supported between"):
+        open_player(spec)
+
+
+def test_a_round_robin_of_a_dozen_networks_loads_each_once() -> None:
+    opened: list[str] = []
+
+    def open_player(
+        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        opened.append(spec.name)
+        return RandomPlayer(spec.name)
+
+    players = [{"player": f"policy:{name}", "name": name} for name in "abcdefghijkl"]
+    settings = MatchSettings.of(*players, conditions=changed(openings="random", max_moves=2), games=2)
+    with BatchMatch(settings, 1, open_player=open_player) as match:
+        match.play_all(len(settings.indices()))
+    assert sorted(opened) == list("abcdefghijkl")
 
 
 def test_impossible_settings_are_refused() -> None:

@@ -59,7 +59,7 @@ def command(
         typer.Option(
             min=0,
             max=2**63 - 1,
-            help="random seed; games repeat exactly without time limits, with --net none also by --threads 1",
+            help="random seed; games repeat exactly without time limits; with --net none they need --threads 1 too",
         ),
     ] = 0,
     human_net: Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import ClusterOption, QuietOption
+from tengen.cli.options import QuietOption, cluster_option
 from tengen.coords import SIZES
 from tengen.machine import Device
 
@@ -82,7 +82,7 @@ def command(
             help=r"processes that play a game each \[by the number of cores; without searches one with 64 games]"
         ),
     ] = None,
-    cluster: ClusterOption = "",
+    cluster: Annotated[str, cluster_option("play on a Ray cluster")] = "",
     out: Annotated[
         Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")
     ] = None,

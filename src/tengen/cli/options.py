@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,13 +16,6 @@ RecordsArgument = Annotated[
 ]
 
 BatchOption = Annotated[int, typer.Option(min=1, help="positions evaluated at once")]
-
-ClusterOption = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS", help="work on a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)"
-    ),
-]
 
 DeviceOption = Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")]
 
@@ -41,3 +34,8 @@ SearchSettings = Annotated[
 ]
 
 ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="threads of the network; 0 for all cores")]
+
+
+def cluster_option(what: str) -> Any:
+    """The option --cluster of a command that does this on a Ray cluster."""
+    return typer.Option(metavar="ADDRESS", help=f"{what}: HOST:PORT, auto (the one of this machine), local (a new one)")

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import ClusterOption, DeviceOption, RecordsArgument, ThreadsOption
+from tengen.cli.options import DeviceOption, RecordsArgument, ThreadsOption, cluster_option
 from tengen.cli.tables import print_table
 from tengen.disk import DISK_FULL, write_whole
 from tengen.errors import SgfError, TengenError, unknown_name
@@ -37,7 +37,7 @@ def command(
     at_once: Annotated[int, typer.Option(min=1, max=16384, help="positions searched side by side")] = 16,
     threads: ThreadsOption = 0,
     device: DeviceOption = "auto",
-    cluster: ClusterOption = "",
+    cluster: Annotated[str, cluster_option("review on a Ray cluster, a game a worker")] = "",
     force: Annotated[bool, typer.Option("--force", help="review again what the folder has")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar and no tables")] = False,
 ) -> None:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import ClusterOption, QuietOption, RecipeArgument, RunFolderOption
+from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
@@ -50,7 +50,7 @@ def command(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
     out: RunFolderOption = None,
-    cluster: ClusterOption = "",
+    cluster: Annotated[str, cluster_option("train on a machine of a Ray cluster")] = "",
     quiet: QuietOption = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""

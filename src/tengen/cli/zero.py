@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import ClusterOption, QuietOption, RecipeArgument, RunFolderOption
+from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 
@@ -25,7 +25,7 @@ def command(
     role: Annotated[
         Role, typer.Option(help="lead the run, or join it from another process: generate games, or rate networks")
     ] = "lead",
-    cluster: ClusterOption = "",
+    cluster: Annotated[str, cluster_option("play the games on a Ray cluster")] = "",
     quiet: QuietOption = False,
 ) -> None:
     """Train a network by self-play. The same command resumes a run that was stopped or killed."""

@@ -15,7 +15,7 @@ from tengen.data.encoder import NO_TARGETS, Encoder, Target
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import symmetry_table, unpack_shares
-from tengen.data.sampler import Sampler, check_part, check_step, choose_games
+from tengen.data.sampler import OnePerGame, Sampler, check_part, check_step, choose_games
 from tengen.data.split import Shuffle, Split
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
@@ -233,7 +233,7 @@ class MixedSampler:
     """Batches of self-play positions with a `share`, 0 to 1, of positions from game records at the end of each batch.
 
     A share that is no whole number of positions is met on average over batches. The target of a record is the move
-    that was played. Raises ValueError unless both samplers use the same plane set and edge.
+    that was played. Raises ValueError unless both samplers use the same plane set and edge, and for a OnePerGame.
     """
 
     def __init__(self, self_play: LabelSampler, records: Sampler, share: float) -> None:
@@ -244,6 +244,8 @@ class MixedSampler:
                 f"self-play uses plane set {self_play.plane_set.name} and edge {self_play.edge}, "
                 f"the records {records.plane_set.name} and {records.edge}: they must be the same"
             )
+        if isinstance(records, OnePerGame):
+            raise ValueError("records to mix in must be drawn in random order: OnePerGame is for validation")
         self.batch_size = self_play.batch_size
         self.plane_set = self_play.plane_set
         self.edge = self_play.edge

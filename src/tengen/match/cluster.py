@@ -15,7 +15,7 @@ from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
-from tengen.match.spec import PlayerSpec
+from tengen.match.spec import PlayerSpec, check_registered
 
 
 class MatchWork:
@@ -28,6 +28,7 @@ class MatchWork:
     def __init__(self, settings: MatchSettings, at_once: int, find: FindNetwork) -> None:
         self.at_once = at_once
         self._settings = settings
+        self._registered = settings.registered()
         self._networks = {name: PortableNetwork.of(name, path) for name, path in settings.networks(find).items()}
         openings = settings.openings()
         paths = {} if openings is None else {"openings": openings}
@@ -52,6 +53,7 @@ class MatchWork:
         """The match, made where it is not open yet."""
         if self._match is not None:
             return self._match
+        check_registered(self._registered)
         self._folder = tempfile.TemporaryDirectory(prefix="tengen-")
         folder, settings = Path(self._folder.name), self._settings
         for i, (name, network) in enumerate(self._networks.items()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from tengen.checksums import with_digest
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.disk import PARTIAL, json_text, on_disk, try_lock, write_whole
-from tengen.errors import TengenError, refused_value
+from tengen.errors import TengenError, refused_value, unknown_name
 from tengen.match.game import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.sprt import Sprt
@@ -122,7 +122,7 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
         raise TengenError(f"{folder} holds no match: {path.name} is missing") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TengenError(f"{path} is not the file of a match: {_what_is_wrong(error)}") from error
-    outcomes = _read_lines(folder / "games.jsonl")
+    outcomes = _read_lines(folder / "games.jsonl", about.names)
     return about, [outcomes[i] for i in sorted(outcomes)]
 
 
@@ -220,8 +220,8 @@ def _foreign(folder: Path) -> str | None:
     return None
 
 
-def _read_lines(path: Path) -> dict[int, Outcome]:
-    """The finished games by number, without a line that was cut off while it was written."""
+def _read_lines(path: Path, players: Sequence[str]) -> dict[int, Outcome]:
+    """The finished games of these players by number, without a line that was cut off while it was written."""
     if not path.exists():
         return {}
     text = path.read_bytes()
@@ -232,8 +232,11 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
             row.pop("sha256", None)
             row |= {"reason": _RENAMED.get(row["reason"], row["reason"]), "last_words": tuple(row["last_words"])}
             outcome = _OUTCOME.validate_python(vars(Outcome(**row)))
+            for name in (outcome.black, outcome.white):
+                if name not in players:
+                    raise TengenError(unknown_name("player", name, players))
             outcomes[outcome.index] = outcome
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (TengenError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TengenError(
                 f"{path}, line {number} is not a game of a match ({_what_is_wrong(error)}): remove it, and the game is "
                 "played again"
@@ -257,6 +260,8 @@ def _what_is_wrong(error: Exception) -> str:
         case ValidationError():
             found = error.errors()[0]
             return refused_value(found, ".".join(map(str, found["loc"])))
+        case TengenError():
+            return str(error)
         case ValueError() | RecursionError():
             return f"no JSON, {error}"
         case KeyError():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -57,10 +58,8 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, n
             return ProgramPlayer(spec, min(games, PROGRAM_COPIES), threads)
         case "plugin":
             maker = PLAYERS[spec.plugin]
-            try:
-                player = maker(spec, games)
-            except TypeError as error:
-                raise TengenError(f"player {spec.plugin!r} cannot be made of (spec, games): {error}") from error
+            _check_signature(spec.plugin, maker)
+            player = maker(spec, games)
             if not isinstance(player, Player):
                 raise TengenError(f"player {spec.plugin!r} makes {described(player)}, no Player")
             player.name = spec.name
@@ -75,6 +74,20 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, n
                 remember=network is None,
             )
             return evaluator_player(spec, evaluator, games, threads, dead_stones)
+
+
+def _check_signature(name: str, maker: Callable[..., object]) -> None:
+    """Raise TengenError for a maker that cannot be called with (spec, games)."""
+    try:
+        signature = inspect.signature(maker, follow_wrapped=False)  # a decorator may give further arguments
+    except ValueError:  # of a native function
+        return
+    except TypeError as error:
+        raise TengenError(f"player {name!r} cannot be made: {error}") from error
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        raise TengenError(f"player {name!r} cannot be made of (spec, games): {error}") from error
 
 
 PROGRAM_COPIES = 8

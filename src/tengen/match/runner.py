@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from tengen.cluster import Cluster
-from tengen.errors import RecipeError, TengenError
+from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network
 from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
@@ -20,7 +20,6 @@ from tengen.match.game import Outcome
 from tengen.match.length import games_that_count
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
-from tengen.match.spec import PLAYERS
 from tengen.match.sprt import SprtState, pair_scores
 from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
@@ -146,36 +145,17 @@ class _Play(Protocol):
 def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> Iterator[_Play]:
     """A function that plays games by their numbers, once all players are ready."""
     if isinstance(execution, InWorkers):
-        with _known_elsewhere(settings):
-            pool = WorkerPool(settings, at_once)
-        with pool:
+        with WorkerPool(settings, at_once) as pool:
             yield pool.play
         return
     if isinstance(execution, InCluster):
         work = MatchWork(settings, at_once, execution.find_network)
-        with _known_elsewhere(settings):
-            start_players(execution.cluster, work, execution.check)
+        start_players(execution.cluster, work, execution.check)
         yield partial(play_by_cluster, execution.cluster, work, execution.check)
         return
     with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
         match.start()
         yield lambda indices: ([PlayedRecord(one.outcome, one.sgf()) for one in batch] for batch in match.play(indices))
-
-
-@contextmanager
-def _known_elsewhere(settings: MatchSettings) -> Iterator[None]:
-    """Let the error of a player that was registered in this process say why another process may not know it."""
-    try:
-        yield
-    except TengenError as error:
-        for spec in settings.players:
-            if spec.kind == "plugin" and PLAYERS.is_registered(spec.plugin) and str(error).startswith(f"{spec.name}: "):
-                raise TengenError(
-                    f"{error}; the player {spec.plugin!r} was registered in this process, and a worker knows it only "
-                    "where the import of the script registers it too: play the match with InBatch(), or give the "
-                    "player an entry point"
-                ) from error
-        raise
 
 
 def _play(

@@ -18,7 +18,7 @@ from tengen.match.game import Conditions, Outcome
 from tengen.match.length import Pairing, games_enough, games_left
 from tengen.match.openings import list_path
 from tengen.match.schedule import Schedule
-from tengen.match.spec import WEIGHTS, PlayerSpec, distinct
+from tengen.match.spec import PLAYERS, WEIGHTS, PlayerSpec, distinct
 from tengen.match.sprt import Sprt
 
 _GAMES = 60  # of a pairing, by default
@@ -157,6 +157,10 @@ class MatchSettings(BaseModel):
     def threads(self) -> int:
         """Cores that a game needs: the players think in turn."""
         return max(spec.threads for spec in self.players)
+
+    def registered(self) -> list[str]:
+        """The names in `PLAYERS` of players that were registered in this process: see `check_registered`."""
+        return [spec.plugin for spec in self.players if spec.kind == "plugin" and PLAYERS.is_registered(spec.plugin)]
 
     def about(self, find: FindNetwork = find_network) -> dict[str, Any]:
         """The content of match.json; all but `games` must stay the same. `find` gives the file of a network."""

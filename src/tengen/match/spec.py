@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import PurePath
@@ -33,6 +33,18 @@ PLAYERS: Registry[Callable[[PlayerSpec, int], Player]] = Registry(
 """Players of other packages. The word `NAME` or `NAME:REST` opens `PLAYERS[NAME](spec, games)`, where `spec.subject` is
 REST and `games` is the number of games at once. NAME is none of Tengen's own words (random, playouts, policy, raw, gtp)
 and has none of the characters : = @ /."""
+
+
+def check_registered(names: Iterable[str]) -> None:
+    """Raise RecipeError for a player that the process of the match has registered, and this one, a worker, has not."""
+    for name in names:
+        if name not in PLAYERS:
+            raise RecipeError(
+                f"the player {name!r} was registered in the process of the match, and a worker knows it only where the "
+                "import of the script registers it too: play the match with InBatch(), or give the player an entry "
+                "point"
+            )
+
 
 WEIGHTS = "linear:"
 """What stands before the name or file of a playout policy."""

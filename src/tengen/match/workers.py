@@ -20,6 +20,7 @@ from tengen.machine import signal_self, when_parent_ends
 from tengen.match.batch import BatchMatch
 from tengen.match.folder import PlayedRecord
 from tengen.match.settings import MatchSettings
+from tengen.match.spec import check_registered
 
 _PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which may take three
 
@@ -33,11 +34,12 @@ class WorkerPool:
     def __init__(self, settings: MatchSettings, workers: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._processes: dict[Connection, BaseProcess] = {}
-        names = [spec.name for spec in settings.players]
+        names, registered = [spec.name for spec in settings.players], settings.registered()
         try:
             for i in range(workers):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_run_worker, args=(settings, names[i::workers], theirs), daemon=True)
+                args = (settings, registered, names[i::workers], theirs)
+                process = context.Process(target=_run_worker, args=args, daemon=True)
                 process.start()
                 theirs.close()
                 self._processes[ours] = process
@@ -109,12 +111,16 @@ class WorkerPool:
         )
 
 
-def _run_worker(settings: MatchSettings, names: Sequence[str], parent: Connection) -> None:
-    """A worker's main function: start these players, then play a game for each number until the parent is gone."""
+def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Sequence[str], parent: Connection) -> None:
+    """A worker's main function: start these players, then play a game for each number until the parent is gone.
+
+    `registered` are the players that the parent has registered.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
     signal.signal(signal.SIGTERM, _leave)
     when_parent_ends(lambda: signal_self(signal.SIGTERM))
     try:
+        check_registered(registered)
         with BatchMatch(settings, at_once=1) as match:
             match.start(names)
             parent.send(None)
