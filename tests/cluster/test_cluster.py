@@ -214,6 +214,37 @@ def test_workers_that_no_machine_has_room_for_take_no_items_from_the_others(monk
     assert [len(call.args[2]) for call in given if call] == [41] * 4 and len(given) == 256
 
 
+@pytest.mark.parametrize(
+    ("learner", "room"),
+    [
+        (Place(workers=1), 5),
+        (Place(cpus=3, workers=1), 4),
+        (Place(cpus=1, gpus=0.5, workers=1), 5),
+        (Place(cpus=7, workers=1), 2),
+        (Place(cpus=64, workers=1), 6),
+    ],
+)
+def test_the_players_leave_a_learner_its_share_of_a_machine(
+    learner: Place, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all cores that they had taken none became free, and the run stood still after the games of its first cycle."""
+    cluster = pretended(monkeypatch, 4, 0)
+    cluster.place = Place(cpus=2)
+    monkeypatch.setattr(Cluster, "_machines", lambda _: [{"CPU": 8, "GPU": 1}, {"CPU": 4, "memory": 10**9}])
+    beside = cluster.beside(learner)
+    assert len(beside._workers) == 1, "it starts first"
+    cluster.scale_up(100)
+    assert len(cluster._workers) == cluster.capacity == room
+
+
+def test_no_room_beside_a_learner_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "JOIN_SECONDS", -1)
+    cluster = pretended(monkeypatch, 1, 0)
+    cluster.beside(Place(workers=1))
+    with pytest.raises(TengenError, match="no room for a worker of 1 cores beside the learner's 1 cores: lower what"):
+        list(cluster.run(Squares(), [1]))
+
+
 def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster, tmp_path: Path) -> None:
     found = [square for _, (square, _) in cluster.run(Stuck(tmp_path), list(range(40)), ahead=4)]
     assert sorted(found) == [number**2 for number in range(40)]

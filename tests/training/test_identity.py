@@ -1,6 +1,7 @@
 """A run that is resumed: the settings that stay, and the games by which it is known."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,15 @@ from training.small_run import random_record
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from data_pipeline.self_play_games import self_played  # noqa: E402
+
 from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError  # noqa: E402
 from tengen.runs.checkpoints import checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.training import identity  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.optimizers import OPTIMIZERS  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")
@@ -86,6 +90,90 @@ def test_what_a_run_learns_and_validates_on_stays(settings: dict[str, Any], tmp_
     path.unlink()
     torch.save(saved, path)
     train(RunConfig.model_validate(changed), folder, show_progress=False)
+
+
+def change_identity(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change what the checkpoint of a run says it is of, as another version wrote it."""
+    ((_, path),) = checkpoints(folder / "checkpoints")
+    saved = torch.load(path, weights_only=True)
+    change(saved["identity"])
+    path.unlink()
+    torch.save(saved, path)
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of games with visits and their surprise."""
+    path = tmp_path_factory.mktemp("searched") / "games"
+    with StoreWriter(path) as writer:
+        for seed in range(30):
+            writer.add(self_played(seed, (7,)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("losses", "data", "message"),
+    [
+        ({}, {}, None),
+        ({"reply": 0.5}, {}, "learned the visits or labels of .* instead of the moves played; give another folder"),
+        ({"soft": 0.5}, {}, "learned the visits or labels"),
+        ({}, {"teacher": {"network": "zero-7x7"}}, None),
+        ({"soft": 0.5}, {"teacher": {"network": "zero-7x7"}}, None),
+        ({"reply": 0.5}, {"teacher": {"network": "zero-7x7"}}, "learned the visits or labels"),
+        ({}, {"teacher": {}}, "weighted the positions of .* by the surprise of their searches; give another folder"),
+    ],
+)
+def test_a_run_of_an_earlier_version_does_not_go_on_with_other_targets(
+    settings: dict[str, Any],
+    searched: Path,
+    tmp_path: Path,
+    losses: dict[str, float],
+    data: dict[str, Any],
+    message: str | None,
+) -> None:
+    settings["network"] |= {"reply": True, "soft": True}
+    settings["training"] |= {"steps": 1, "losses": losses}
+    settings["data"] |= {"store": str(searched), **data}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    change_identity(tmp_path / "run", lambda same: same["data"].pop("targets"))
+    settings["training"]["steps"] = 2
+    if message is not None:
+        with pytest.raises(RecipeError, match=f"a run of an earlier version of Tengen, which {message}"):
+            train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+        return
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
+def test_a_run_of_an_earlier_version_goes_on_where_its_store_has_no_visits(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    settings["network"] |= {"reply": True, "soft": True}
+    settings["training"] |= {"steps": 1, "losses": {"reply": 0.5, "soft": 0.5}}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    change_identity(tmp_path / "run", lambda same: same["data"].pop("targets"))
+    settings["training"]["steps"] = 2
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
+def test_options_that_had_no_effect_are_left_out_when_a_run_goes_on(
+    settings: dict[str, Any], tmp_path: Path, registered: Callable[..., None]
+) -> None:
+    """Those of a registered optimizer have one."""
+    registered(OPTIMIZERS, "ours", OPTIMIZERS["adam"])
+    more = {"lr": 0.001, "weight_decay": 0.1}
+    for name in ("adam", "ours"):
+        settings["training"] |= {"steps": 1, "optimizer": {"name": name, "lr": 0.01, "options": {"eps": 1e-6}}}
+        train(RunConfig.model_validate(settings), tmp_path / name, show_progress=False)
+        change_identity(tmp_path / name, lambda same: same["training"]["optimizer"]["options"].update(more))
+    settings["training"]["steps"] = 2
+    with pytest.raises(RecipeError, match=r"training\.optimizer\.options\.lr = 0\.001, not null"):
+        train(RunConfig.model_validate(settings), tmp_path / "ours", show_progress=False)
+    settings["training"]["optimizer"] |= {"name": "adam", "options": {"eps": 1e-5}}
+    with pytest.raises(RecipeError, match=r"training\.optimizer\.options\.eps = 1e-06, not 1e-05"):
+        train(RunConfig.model_validate(settings), tmp_path / "adam", show_progress=False)
+    settings["training"]["optimizer"]["options"] = {"eps": 1e-6}
+    train(RunConfig.model_validate(settings), tmp_path / "adam", show_progress=False)
 
 
 def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from tengen.game import Game  # noqa: E402
 from tengen.runs.checkpoints import DamagedCheckpoint, checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
+from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.training import supervised  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, Checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
@@ -338,6 +339,31 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on_with_another_rate(
     settings["training"] = training
     train(RunConfig.model_validate(settings), folder, show_progress=False)
     assert_same_end(unbroken, folder)
+
+
+class SetAt(Callback):
+    """Sets a flag at the third step."""
+
+    def __init__(self, flag: ShutdownFlag) -> None:
+        self._flag = flag
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        if trainer.step == 3:
+            self._flag.set()
+
+
+def test_a_flag_that_is_given_stops_the_run_once_it_is_set(run: RunConfig, tmp_path: Path) -> None:
+    """As that of the worker of a cluster, which no signal reaches."""
+    flag = ShutdownFlag()
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            run,
+            tmp_path / "run",
+            show_progress=False,
+            on_start=lambda trainer, _: trainer.callbacks.append(SetAt(flag)),
+            stop=flag,
+        )
+    assert [step for step, _ in checkpoints(tmp_path / "run" / "checkpoints")] == [4]
 
 
 def _interrupt(_: object) -> None:

@@ -56,6 +56,11 @@ class Place:
         ]
         return int(min(counts) + 1e-9)
 
+    def rest(self, resources: dict[str, float]) -> dict[str, float]:
+        """What a worker leaves of a machine with these resources."""
+        taken = {"CPU": self.cpus, "GPU": self.gpus}
+        return {name: amount - taken.get(name, 0) for name, amount in resources.items()}
+
     def __str__(self) -> str:
         return f"{self.cpus:g} cores" + (f" and {self.gpus:g} GPUs" if self.gpus else "")
 
@@ -100,7 +105,7 @@ class Cluster:
         self._failures = 0
         self._failed_at = 0  # deaths at the last failure
         self._checked_at = -math.inf
-        self.capacity = 0  # workers that the machines hold
+        self.capacity = 0  # workers that the machines have room for
         self._no_worker_since = time.monotonic()  # since when no worker is ready
         self._warned = False
         self._joined = not self._ray.is_initialized()
@@ -158,8 +163,12 @@ class Cluster:
                 worker.actor.end.remote(key)
 
     def beside(self, place: Place) -> Cluster:
-        """Further workers, which take another share of a machine; they leave with these."""
+        """Further workers, which take another share of a machine; they leave with these.
+
+        The first one starts now, and these workers leave it room: they stay until they are given up.
+        """
         self._beside.append(Cluster("", place))
+        self._beside[-1].scale_up(1)
         return self._beside[-1]
 
     def scale_up(self, wanted: int) -> tuple[list[_WorkerHandle], list[_WorkerHandle]]:
@@ -193,7 +202,7 @@ class Cluster:
         place, now = self.place, time.monotonic()
         if now - self._checked_at > _CHECK_SECONDS:
             self._checked_at = now
-            self.capacity = sum(map(place.capacity, self._machines()))
+            self.capacity = self._room()
             joined = now - self._no_worker_since > JOIN_SECONDS
             if joined and not (self.capacity or self._workers or place.workers or self._warned):
                 raise TengenError(self._shortage())
@@ -203,6 +212,15 @@ class Cluster:
             )
             self._workers.append(_WorkerHandle(actor, actor.version.remote(), self.traffic.died))
 
+    def _room(self) -> int:
+        """Workers that the machines hold beside one of each `beside`, which is where it takes the fewest places."""
+        machines, place = self._machines(), self.place
+        room = sum(map(place.capacity, machines))
+        for other in (each.place for each in self._beside):
+            costs = [place.capacity(m) - place.capacity(other.rest(m)) for m in machines if other.capacity(m)]
+            room -= min(costs, default=0)
+        return room
+
     def _machines(self) -> list[dict[str, float]]:
         """The resources of the machines that are there."""
         return [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
@@ -211,7 +229,12 @@ class Cluster:
         """What keeps workers from starting."""
         machines = self._machines()
         if any(map(self.place.capacity, machines)):
-            return f"no worker of {self.place} has started; others may use the machines"
+            if self.capacity or not self._beside:
+                return f"no worker of {self.place} has started; others may use the machines"
+            return (
+                f"the machines have no room for a worker of {self.place} beside the learner's {self._beside[0].place}: "
+                "lower what the recipe asks for, or add machines"
+            )
         largest = max(machines, key=lambda found: (found.get("GPU", 0), found.get("CPU", 0)), default={})
         most = Place(largest.get("CPU", 0), largest.get("GPU", 0))
         return (

@@ -148,6 +148,18 @@ class Learner:
             trainer.scalars.know(used_scalars(network))
         return trainer
 
+    def check_state(self, cycle: int) -> None:
+        """Raise RecipeError where the state before `cycle`, which begins next, is one that this version cannot take.
+
+        A damaged one is left to `learn`.
+        """
+        try:
+            self._new_trainer().load(self.folder.checkpoint(cycle))
+        except (DamagedCheckpoint, FileNotFoundError):
+            pass
+        except RecipeError as error:
+            raise RecipeError(f"{error}, and begin that run with start: {self.folder.network(cycle)}") from error
+
     def begin(self) -> None:
         """Write network 0, unless it is there and whole."""
         if self.folder.lacks_network(0):

@@ -114,6 +114,8 @@ class SelfPlayRun:
             self.folder.check_config(self.config)
             history = self._finished_cycles()
             learner = self._new_learner()  # raises before anything is written
+            if 0 < len(history) < self.config.cycles:
+                learner.check_state(len(history))
             self.folder.prepare(self.config)
             if history:
                 self.observer.resumed(len(history), self.config.cycles)

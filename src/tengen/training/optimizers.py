@@ -14,6 +14,8 @@ from tengen.training.config import OptimizerConfig
 
 _QUINTIC = (3.4445, -4.7750, 2.0315)
 _ITERATIONS = 5  # of Newton-Schulz
+NO_OPTIONS = ("lr", "weight_decay")
+"""Settings that are no options of an optimizer of Tengen: all groups of parameters have their own."""
 
 
 def split_parameters(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
@@ -121,8 +123,8 @@ def orthogonalize(matrices: Tensor) -> Tensor:
 def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list[dict[str, Any]]:
     """The matrices of `split_parameters` with weight decay, then all other parameters, those that decay apart from the
     rest."""
-    for name in ("lr", "weight_decay"):
-        if name in config.options:  # it is for groups without one, and all of them have one
+    for name in NO_OPTIONS:
+        if name in config.options:
             raise ValueError(f"{name} has no effect in the options: give optimizer.{name}")
     matrices, rest = split_parameters(network)
     kernels = _kernels(network, config)
@@ -176,19 +178,17 @@ def _check_betas(betas: Any) -> None:
 
 Maker = Callable[[nn.Module, OptimizerConfig], Optimizer]
 
-OPTIMIZERS: Registry[Maker] = Registry(
-    "optimizer",
-    "tengen.optimizers",
-    {
-        "muon": _muon,
-        "sgd": _sgd,
-        "adagrad": _of_torch(Adagrad),
-        "adadelta": _of_torch(Adadelta, rho=0.95),  # Zeiler 2012; 0.9 in PyTorch
-        "adam": _of_torch(Adam),
-        "adamw": _of_torch(AdamW, betas=(0.9, 0.99)),
-    },
-    RecipeError,
-)
+OWN: dict[str, Maker] = {
+    "muon": _muon,
+    "sgd": _sgd,
+    "adagrad": _of_torch(Adagrad),
+    "adadelta": _of_torch(Adadelta, rho=0.95),  # Zeiler 2012; 0.9 in PyTorch
+    "adam": _of_torch(Adam),
+    "adamw": _of_torch(AdamW, betas=(0.9, 0.99)),
+}
+"""The optimizers that come with Tengen."""
+
+OPTIMIZERS: Registry[Maker] = Registry("optimizer", "tengen.optimizers", OWN, RecipeError)
 """Every optimizer that `optimizer.name` may name: functions of (network, configuration)."""
 
 

@@ -156,7 +156,8 @@ def train(
     changed since, for fewer steps than it has taken, for boards that the network cannot take, for a card with wrong
     board sizes, for losses of heads that the network lacks and for a start without a matching layer.
     """
-    return SupervisedRun(run, out, local).go(show_progress, on_start, stop or ShutdownFlag())
+    flag = ShutdownFlag() if stop is None else stop  # a flag is false until it is set
+    return SupervisedRun(run, out, local).go(show_progress, on_start, flag)
 
 
 class SupervisedRun:
