@@ -242,7 +242,7 @@ def test_no_room_beside_a_learner_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     cluster = pretended(monkeypatch, 1, 0)
     cluster.beside(Place(workers=1))
     with pytest.raises(TengenError, match="no room for a worker of 1 cores beside the learner's 1 cores: lower what"):
-        list(cluster.run(Squares(), [1]))
+        cluster.scale_up(1)
 
 
 def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster, tmp_path: Path) -> None:
