@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import BaseFileLock
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tengen.checksums import with_digest
-from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.disk import PARTIAL, json_text, on_disk, try_lock, write_whole
 from tengen.errors import TengenError, refused_value, unknown_name
-from tengen.match.game import Outcome
+from tengen.match.game import BoardSize, Outcome, RuleSet
 from tengen.match.schedule import Schedule
 from tengen.match.sprt import Sprt
-from tengen.rules import Rules
 from tengen.runs.folder import difference
 
 VERSION = 2
@@ -53,22 +51,9 @@ class _Player(BaseModel):
 class _GameRules(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
-    size: int
-    rules: str
+    size: BoardSize
+    rules: RuleSet
     komi: float = Field(ge=-400, le=400)
-
-    @field_validator("size")
-    @classmethod
-    def _possible(cls, size: int) -> int:
-        if not MIN_SIZE <= size <= MAX_SIZE:
-            raise ValueError(f"choose {SIZES}")
-        return size
-
-    @field_validator("rules")
-    @classmethod
-    def _known(cls, rules: str) -> str:
-        Rules.parse(rules)
-        return rules
 
 
 class _Types(BaseModel):

@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from tengen import _native
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
@@ -53,6 +53,23 @@ FAILURES = frozenset[Reason](get_args(FailureReason))
 """Reasons for which a program is not trusted with another game: it is started afresh."""
 
 
+def _possible(size: int) -> int:
+    if not MIN_SIZE <= size <= MAX_SIZE:
+        raise ValueError(f"choose {SIZES}")
+    return size
+
+
+def _known(rules: str) -> str:
+    Rules.parse(rules)
+    return rules
+
+
+BoardSize = Annotated[int, AfterValidator(_possible)]
+"""A field for the size of a board that this build plays."""
+RuleSet = Annotated[str, AfterValidator(_known)]
+"""A field for the text of a rule set."""
+
+
 class Conditions(BaseModel):
     """What holds for every game of a match. The games of a pair share their opening. `komi` is the usual one of the
     rules unless it is given.
@@ -78,8 +95,8 @@ class Conditions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    size: int = 19
-    rules: str = "chinese"
+    size: BoardSize = 19
+    rules: RuleSet = "chinese"
     komi: float = Field(None, multiple_of=0.5, ge=-400, le=400, validate_default=True)
     openings: str = "policy"
     opening: int | None = Field(None, ge=0)
@@ -91,19 +108,6 @@ class Conditions(BaseModel):
     max_moves: int | None = Field(None, ge=1, le=2**31 - 1)
     turns: int = Field(0, ge=0)
     numbered: bool = False
-
-    @field_validator("size")
-    @classmethod
-    def _possible(cls, size: int) -> int:
-        if not MIN_SIZE <= size <= MAX_SIZE:
-            raise ValueError(f"choose {SIZES}")
-        return size
-
-    @field_validator("rules")
-    @classmethod
-    def _known(cls, rules: str) -> str:
-        Rules.parse(rules)
-        return rules
 
     @field_validator("komi", mode="before")
     @classmethod
