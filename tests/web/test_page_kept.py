@@ -21,7 +21,7 @@ from tengen.web.analyses import search_result
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
-from tengen.web.records import open_record
+from tengen.web.records import open_record, read_record_tree
 from tengen.web.server import Site
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode
@@ -276,3 +276,79 @@ def test_a_kept_collection_that_is_opened_as_a_file_goes_on_with_the_chosen_game
         assert [b"TENGEN" in text for text in again.collection()] == [False, True], "a comment stays"
 
     perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path))
+
+
+class SlowReading:
+    """Holds the reading of records whose text contains `slow` up until `go`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.go, self.began = threading.Event(), threading.Event()
+
+        def read(text: bytes) -> GameTree:
+            if b"slow" in text:
+                self.began.set()
+                assert self.go.wait(30)
+            return read_record_tree(text)
+
+        monkeypatch.setattr("tengen.web.files.read_record_tree", read)
+
+
+def test_of_two_records_the_last_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = SlowReading(monkeypatch)
+
+    async def scene(page: Page) -> None:
+        first = asyncio.create_task(page.open_record(b"(;SZ[9]PB[slow];B[aa])"))
+        await until(reading.began.is_set)
+        await page.open_record(b"(;SZ[9]PB[Bea];B[bb])")
+        reading.go.set()
+        await first
+        assert page.session.names[0] == "Bea"
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_what_is_written_while_another_game_is_read_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = SlowReading(monkeypatch)
+
+    async def choose(games: list[bytes]) -> int:
+        return 1
+
+    monkeypatch.setattr("tengen.web.files.choose_game", choose)
+
+    async def scene(page: Page) -> None:
+        page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
+        page.session.others = (), [b"(;SZ[9]PB[slow];B[bb])"]
+        page.session.play(40)
+        press("games")
+        await until(reading.began.is_set)
+        page.session.node.comment = "meanwhile"
+        reading.go.set()
+        await until(lambda: page.session.names[0] == "slow")
+        ((before,), ()) = page.session.others
+        assert b"C[meanwhile]" in before
+
+    perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path / "games"))
+
+
+def test_a_page_whose_tab_is_loaded_again_opens_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record of the command line is read by the new page too, and a record of the old page is dropped."""
+    reading = SlowReading(monkeypatch)
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9), 0, record=b"(;SZ[9]PB[slow];B[aa])")
+        old, left = await visit(site, "tab")
+        await until(reading.began.is_set)
+        new, page = await visit(site, "tab")
+        reading.go.set()
+        await until(lambda: page.session.names[0] == "slow")
+        await left.open_record(b"(;SZ[9]PB[Bea];B[bb])")
+        shown = page.session.names[0], left.session.names[0]
+        third, again = await visit(site, "tab")
+        kept = again.session is page.session
+        for client in (old, new, third):
+            client.delete()
+        assert shown[0] == "slow" and shown[1] not in ("slow", "Bea")
+        assert kept
+
+    asyncio.run(asyncio.wait_for(scene(), 60))

@@ -158,19 +158,26 @@ class MoveTable:
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)
             labels[0].style(f"background: {heat(move, moves[0])}")
+        if self._tapped is not None:  # its row may be another one now
+            first = [line[0] if line else None for line in self._lines]
+            self._pointed = first.index(self._tapped) if self._tapped in first else None
+            self._tapped = None if self._pointed is None else self._tapped
 
     def _point(self, row: int | None) -> None:
         self._pointed = row
-        if row is None:
+        if row is None or self._move(row) != self._tapped:
             self._tapped = None
         self._on_line()
+
+    def _move(self, row: int) -> int | None:
+        return self._lines[row][0] if self._lines[row] else None
 
     def _left(self) -> None:
         if self._tapped is None:  # browsers send this too when the page scrolls under the place of a tap
             self._point(None)
 
     def _clicked(self, row: int, by_finger: bool) -> None:
-        move = self._lines[row][0] if self._lines[row] else None
+        move = self._move(row)
         if by_finger and move != self._tapped:
             self._tapped = move
             self._point(row)

@@ -24,8 +24,9 @@ logger = logging.getLogger(__name__)
 class GameFiles:
     """Opens and saves the games of a page, and asks what there is to ask.
 
-    `session` gives the game of the page, `adopt` replaces it, `notify` shows a message. Every change is written to the
-    `library`, with the browser's `tab`; without a library nothing is.
+    `session` gives the game of the page, `adopt` replaces it, `notify` shows a message. `is_live` is false once the
+    page is closed or another one has taken over its tab. Every change is written to the `library`, with the browser's
+    `tab`; without a library nothing is.
     """
 
     def __init__(
@@ -36,10 +37,12 @@ class GameFiles:
         adopt: Callable[[GameSession], None],
         notify: Callable[[str], None],
         tab: Callable[[], str],
+        is_live: Callable[[], bool],
     ) -> None:
         self._session, self._adopt, self._notify = session, adopt, notify
-        self._library, self._tab = library, tab
+        self._library, self._tab, self._is_live = library, tab, is_live
         self._refused = False
+        self._opened = 0  # records that were to be opened
 
     def keep(self, final: bool = False) -> None:
         """Write the game to the library if it has changed, with `final` in any case; a failure is reported once.
@@ -65,28 +68,42 @@ class GameFiles:
     async def open(self, data: bytes, before: GameSession | None = None) -> None:
         """Show a record; of a collection the game that the person chooses.
 
-        `before` is the game of the same collection that is left: the file of it goes on with the new one.
+        `before` is the game of the same collection that is left: the file of it goes on with the new one. Of records
+        that are read at the same time the last one is shown.
         """
+        self._opened += 1
+        number = self._opened
         games = await asyncio.to_thread(_games_in, data)
+        if not self._awaits(number):
+            return
         index = await choose_game(games) if len(games) > 1 else 0
         if index is None:
             return
         text = games[index] if games else data
-        try:  # on a thread: other pages go on while a large record is read
+        try:  # on a thread: this page and others go on while a large record is read
             tree = await asyncio.to_thread(read_record_tree, text)
+            if not self._awaits(number):
+                return
             fixed = await _ask_handicap(tree.handicap_guess)
             session, problems = await asyncio.to_thread(open_tree, tree, fixed)
         except SgfError as error:
-            self._notify(_("the file cannot be opened: {reason}", reason=error))
+            if self._awaits(number):
+                self._notify(_("the file cannot be opened: {reason}", reason=error))
             return
-        session.others = games[:index], games[index + 1 :]
-        if await self.may_replace():
+        if self._awaits(number) and await self.may_replace() and self._is_live():
+            if before is not None:
+                games[len(before.others[0])] = before.to_sgf()  # with what was changed meanwhile
+            session.others = games[:index], games[index + 1 :]
             if self._library is not None and before is not None:
                 self.keep(final=True)
                 self._library.go_on(before, session)
             self._adopt(session)
             if problems:
                 self._notify(problems[0])
+
+    def _awaits(self, number: int) -> bool:
+        """Whether the page still waits for this record: it is live, and no later one is to be opened."""
+        return self._is_live() and number == self._opened
 
     async def choose(self) -> None:
         """Show another game of the collection; changes to this one stay in it."""

@@ -54,6 +54,7 @@ class Page:
 
     `controller` runs the engines for the session. Every change is written to the `library`; without one nothing is.
     tab: the id of the browser's tab, empty before it has connected; it stays when the connection is lost.
+    is_live: False once the page is closed or another one has taken over its tab.
     """
 
     def __init__(
@@ -65,9 +66,15 @@ class Page:
         library: GameLibrary | None = None,
     ) -> None:
         self.tab = ""
+        self.is_live = True
         self._keep = keep
         self._files = GameFiles(
-            library, session=lambda: self.session, adopt=self.adopt, notify=self._notify, tab=lambda: self.tab
+            library,
+            session=lambda: self.session,
+            adopt=self.adopt,
+            notify=self._notify,
+            tab=lambda: self.tab,
+            is_live=lambda: self.is_live,
         )
         self._engines = engines
         self._editing = False
@@ -133,6 +140,7 @@ class Page:
 
     def close(self) -> None:
         """The tab is closed: release the engine."""
+        self.is_live = False
         self.controller.close()
         self.rest()
         self._thread.close()

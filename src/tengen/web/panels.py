@@ -290,12 +290,12 @@ def heading(text: str) -> ui.label:
     return ui.label(text).classes("tg-heading tg-grow").props("role=heading aria-level=2")
 
 
-def reveal(element: ui.element, unless_aimed: bool = False) -> None:
+def reveal(element: ui.element, unless_busy: bool = False) -> None:
     """Scroll an element that has just been shown into view, once the browser has drawn it.
 
-    `unless_aimed` leaves the page where it is while a mouse is over the board.
+    `unless_busy` leaves the page where it is while a person writes, goes through the game or aims at the board.
     """
-    element.client.run_javascript(f"tengen.reveal({element.id}, {json.dumps(unless_aimed)})")
+    element.client.run_javascript(f"tengen.reveal({element.id}, {json.dumps(unless_busy)})")
 
 
 def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -> ui.button:

@@ -49,7 +49,7 @@ class ReviewPanel:
                 with ui.element("div"):
                     self._player(review, color)
         if ended:
-            reveal(self._card, unless_aimed=True)
+            reveal(self._card, unless_busy=True)
 
     def _player(self, review: GameReview, color: int) -> None:
         ui.label(self._names[color]).classes("tg-review-name")

@@ -149,11 +149,12 @@ class Site:
         tab, library = client.tab_id, self._library
         if tab is None:
             return
-        page.tab = tab
+        page.tab, page.is_live = tab, True
         for other in list(self._pages):
-            if other is not page and other.tab == tab:
-                other.rest()  # the tab was loaded again, and the old connection is not missed yet
-        kept = self._sessions.find(tab)
+            if other is not page and other.tab == tab:  # it was loaded again, and the old connection is not missed yet
+                other.is_live = False
+                other.rest()
+        kept, reads = self._sessions.find(tab), False
         background_tasks.create(page.load_preferences(), name="tengen preferences")
         if kept is not None and kept is not page.session:
             page.adopt(kept)
@@ -161,14 +162,22 @@ class Site:
             with contextlib.suppress(TengenError):
                 page.adopt(library.load(left))
         elif kept is None and self._record:
-            background_tasks.create(page.open_record(self._record), name="tengen record")
+            reads = True
+            background_tasks.create(self._open_record(page), name="tengen record")
         if library is not None and len(page.session.tree) == 1 and not self._record:
             shown = library.shown(self._shown())
             waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
             if waiting:
                 page.offer(waiting[0])
-        self._sessions.keep(tab, page.session)
+        if not reads:
+            self._sessions.keep(tab, page.session)
         page.wake_up()
+
+    async def _open_record(self, page: Page) -> None:
+        """Open the record of the command line; until it is read the tab has no game, so that a reload reads it."""
+        await page.open_record(self._record)
+        if page.is_live:
+            self._sessions.keep(page.tab, page.session)
 
 
 def serve(

@@ -330,6 +330,7 @@ export default {
       return inside ? row * this.size + col : null;
     },
     onMove(event) {
+      if (event.pointerType === "mouse") this.touch = false;
       if (event.pointerType === "mouse" || this.held) this.aim = this.pointAt(event);
       else if (this.pressed !== null && this.movedFar(event)) this.onLeave(); // a swipe
     },

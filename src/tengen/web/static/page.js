@@ -51,12 +51,25 @@ window.tengen = (() => {
     if (document.cookie.includes(cookie)) location.reload();
   }
 
-  // Scrolls an element that has just been shown into view, once it is drawn. `unlessAimed` leaves the page where it is
-  // while a mouse is over the board, where the next click must find what it aims at.
-  function reveal(id, unlessAimed) {
-    const aims = () => matchMedia("(hover: hover)").matches && document.querySelector(".tg-board-column:hover");
+  const SETTLED = 2000; // milliseconds after which a finger or a key has come to rest
+  let acted = -SETTLED; // when a key or a pointer on the board was last used; without end while the pointer is down
+  addEventListener("keydown", () => { acted = performance.now(); }, true);
+  addEventListener("pointerdown", (event) => { if (event.target.closest?.(".tg-board-column")) acted = Infinity; }, true);
+  for (const kind of ["pointerup", "pointercancel"])
+    addEventListener(kind, () => { if (acted === Infinity) acted = performance.now(); }, true);
+
+  // Whether a person writes, goes through the game or has the mouse over the board: the next click or tap must find what
+  // it aims at.
+  function isBusy() {
+    const aims = matchMedia("(hover: hover)").matches && document.querySelector(".tg-board-column:hover");
+    return aims || performance.now() - acted < SETTLED || document.activeElement?.matches("textarea, input[type=text]");
+  }
+
+  // Scrolls an element that has just been shown into view, once it is drawn; with `unlessBusy` only where nobody is
+  // busy with the page.
+  function reveal(id, unlessBusy) {
     setTimeout(() => {
-      if (!(unlessAimed && aims())) getHtmlElement(id)?.scrollIntoView({ block: "nearest" });
+      if (!(unlessBusy && isBusy())) getHtmlElement(id)?.scrollIntoView({ block: "nearest" });
     }, 50);
   }
 
@@ -66,11 +79,12 @@ window.tengen = (() => {
     if (keys.includes(key)) event.preventDefault();
   }
 
-  // Gives what was clicked the focus, which some browsers do not, and tells whether a finger has clicked; not every
-  // browser names the pointer of a click.
+  // Gives what was clicked the focus, which some browsers do not, and tells whether a finger has clicked. Not every
+  // browser names the pointer of a click; a key has none, and clicks no times.
   function focusClicked(event) {
     event.currentTarget.focus({ preventScroll: true });
-    return event.pointerType === "touch" || matchMedia("(hover: none)").matches;
+    if (event.pointerType) return event.pointerType === "touch";
+    return event.detail > 0 && matchMedia("(hover: none)").matches;
   }
 
   return { takeFiles, stored, keep, reloadWith, reveal, keepStill, focusClicked };
