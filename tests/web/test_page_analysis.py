@@ -18,6 +18,7 @@ from tengen.evaluators import Evaluation
 from tengen.game import Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.web.analyses import search_result
+from tengen.web.analysis_panel import MoveTable
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
 from tengen.web.settings import GameSettings, PageAnalysis
@@ -313,3 +314,33 @@ def test_buttons_go_to_the_mistakes_of_a_review() -> None:
         assert places == [1, 3, 1]
 
     perform(scene, GameSettings(size=9))
+
+
+def test_a_tapped_move_keeps_its_variation_when_the_rows_change_places() -> None:
+    async def scene(page: Page) -> None:
+        chosen: list[object] = []
+        with client_of(page):
+            table = MoveTable(on_line=lambda: None, on_choose=chosen.append, on_tap=lambda: None)
+        first, second = (row for row, _ in table._rows[:2])
+        result = FakeEngine().result(page.session.game, 1000)
+        swapped = replace(result, move=result.candidates[1].point)
+        a, b = (move.pv for move in result.candidates[:2])
+        table.show(result, "position", 9, room=True)
+        send(first, "click", True)
+        assert table.line == a and not chosen
+        table.show(swapped, "position", 9, room=True)
+        assert table.line == a
+        send(first, "click", True)
+        assert table.line == b and not chosen, "another move: its variation comes first"
+        send(first, "click", True)
+        assert chosen == [b[0]]
+        # A mouse passes over another row and leaves.
+        send(second, "mouseenter")
+        send(second, "mouseleave")
+        assert table.line == ()
+        # The move leaves the list.
+        send(first, "click", True)
+        table.show(replace(result, candidates=result.candidates[2:]), "position", 9, room=True)
+        assert table.line == ()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
