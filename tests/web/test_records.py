@@ -143,7 +143,12 @@ def test_a_record_is_read_once_and_on_a_thread(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(records_module, "read_tree", read)
     before = GameSession(GameSettings(9, "chinese", 7.0, 0, PEOPLE))
     files = GameFiles(
-        None, session=lambda: before, adopt=adopted.append, notify=lambda message: None, tab=lambda: "tab"
+        None,
+        session=lambda: before,
+        adopt=adopted.append,
+        notify=lambda message: None,
+        tab=lambda: "tab",
+        is_live=lambda: True,
     )
     asyncio.run(files.open(BRANCHED))
     assert len(threads) == 1 and threads[0] is not threading.main_thread()

@@ -293,7 +293,7 @@ def heading(text: str) -> ui.label:
 def reveal(element: ui.element, unless_busy: bool = False) -> None:
     """Scroll an element that has just been shown into view, once the browser has drawn it.
 
-    `unless_busy` leaves the page where it is while a person writes, goes through the game or aims at the board.
+    `unless_busy` leaves the page where it is while a person writes or aims at the board.
     """
     element.client.run_javascript(f"tengen.reveal({element.id}, {json.dumps(unless_busy)})")
 

@@ -51,18 +51,14 @@ window.tengen = (() => {
     if (document.cookie.includes(cookie)) location.reload();
   }
 
-  const SETTLED = 2000; // milliseconds after which a finger or a key has come to rest
-  let acted = -SETTLED; // when a key or a pointer on the board was last used; without end while the pointer is down
-  addEventListener("keydown", () => { acted = performance.now(); }, true);
-  addEventListener("pointerdown", (event) => { if (event.target.closest?.(".tg-board-column")) acted = Infinity; }, true);
-  for (const kind of ["pointerup", "pointercancel"])
-    addEventListener(kind, () => { if (acted === Infinity) acted = performance.now(); }, true);
+  let pressed = false; // whether a finger is on the board
+  addEventListener("pointerdown", (event) => { pressed = Boolean(event.target.closest?.(".tg-board-column")); }, true);
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { pressed = false; }, true);
 
-  // Whether a person writes, goes through the game or has the mouse over the board: the next click or tap must find what
-  // it aims at.
+  // Whether a person writes, or has a finger or the mouse on the board: the next click must find what it aims at.
   function isBusy() {
     const aims = matchMedia("(hover: hover)").matches && document.querySelector(".tg-board-column:hover");
-    return aims || performance.now() - acted < SETTLED || document.activeElement?.matches("textarea, input[type=text]");
+    return aims || pressed || document.activeElement?.matches("textarea, input[type=text]");
   }
 
   // Scrolls an element that has just been shown into view, once it is drawn; with `unlessBusy` only where nobody is
