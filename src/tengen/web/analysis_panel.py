@@ -159,9 +159,9 @@ class MoveTable:
                 label.set_text(text)
             labels[0].style(f"background: {heat(move, moves[0])}")
         if self._tapped is not None:  # its row may be another one now
-            first = [line[0] if line else None for line in self._lines]
-            self._pointed = first.index(self._tapped) if self._tapped in first else None
-            self._tapped = None if self._pointed is None else self._tapped
+            self._pointed = next((row for row in range(ROWS) if self._move(row) == self._tapped), None)
+            if self._pointed is None:
+                self._tapped = None
 
     def _point(self, row: int | None) -> None:
         self._pointed = row
