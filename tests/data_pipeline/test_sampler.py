@@ -354,6 +354,18 @@ def test_one_position_of_every_game(store: Store) -> None:
     assert (other.rows(0).ply != np.concatenate([sampler.rows(s).ply for s in range(4)])).any()
 
 
+def test_one_position_of_a_game_may_be_of_an_opponent(tmp_path: Path) -> None:
+    """Of a player who never moves too, where the choice has the positions of opponents."""
+    with StoreWriter(tmp_path) as writer:
+        for n in range(40):
+            writer.add(GameRecord(9, pack_moves([0] * 9, [n + i for i in range(9)]), hash=derive(n), player=n % 2))
+    sampler = OnePerGame(Store.open(tmp_path), "all", batch_size=40, choice=PositionChoice(opponents=True))
+    rows, policy = sampler.rows(0), sampler.batch(0).policy
+    assert set(rows.ply.tolist()) == set(range(9))
+    own = np.array([sampler.store.row(game).player == 0 for game in rows.game.tolist()])
+    assert (policy[own] >= 0).all() and (policy[~own] == -1).all()
+
+
 def test_the_first_positions_of_a_validation_are_a_sample_of_the_store(tmp_path: Path) -> None:
     """Of two sources, one after the other in the store; another import has the same games in the same order."""
     records = [GameRecord(9, pack_moves([0, 1], [n % 81, (n + 1) % 81]), hash=derive(n)) for n in range(600)]

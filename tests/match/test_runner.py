@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -443,12 +444,20 @@ def test_the_error_of_a_player_that_a_worker_knows_is_its_own(tmp_path: Path) ->
     assert ended.stderr.endswith("TengenError: mine: the engine is out of order\n")
 
 
-def test_a_game_of_a_player_that_the_match_lacks_is_named(tmp_path: Path) -> None:
-    play_match(match("a=random", "random", conditions=FAST), tmp_path, InBatch())
+@pytest.mark.parametrize(
+    ("is_", "becomes", "wrong"),
+    [
+        ('"a"', '"b"', "line 1 is not a game of a match (unknown player 'b'; there are: a, random)"),
+        ('"index": 1', '"index": 0', "line 2 is not a game of a match (game 0 a second time)"),
+        ('"index": 1', '"index": -1', "line 2 is not a game of a match (index: "),
+    ],
+)
+def test_a_line_that_is_no_game_of_the_match_is_named(tmp_path: Path, is_: str, becomes: str, wrong: str) -> None:
+    play_match(match("a=random", "random", games=2, conditions=FAST), tmp_path, InBatch())
     path = tmp_path / "games.jsonl"
-    path.write_text(path.read_text().replace('"a"', '"b"'))
-    says = (
-        r"games\.jsonl, line 1 is not a game of a match \(unknown player 'b'; there are: a, random\): remove it, and "
-    )
-    with pytest.raises(TengenError, match=says):
+    lines = "".join(sorted(path.read_text().splitlines(keepends=True)))
+    assert is_ in lines
+    path.write_text(lines.replace(is_, becomes))
+    with pytest.raises(TengenError, match=re.escape(f"games.jsonl, {wrong}")) as refused:
         play_match(match("a=random", "random", games=4, conditions=FAST), tmp_path, InBatch())
+    assert str(refused.value).endswith("): remove it, and the game is played again")

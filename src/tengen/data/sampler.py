@@ -240,7 +240,7 @@ class OnePerGame(Sampler):
         first, last = self.choice.plies
         moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]]
         moves = moves[first : None if last is None else last + 1]
-        own = ~is_opponents(moves, columns.player[row])
+        own = ~is_opponents(moves, columns.player[row]) | self.choice.opponents
         plies = np.flatnonzero(own & ~_is_pass(moves, columns.size[row]))
         plies = first + (plies if len(plies) else np.flatnonzero(own)[:1])
         return int(plies[derive(self.seed, PLY, int(columns.hash[row])) % len(plies)])

@@ -220,6 +220,8 @@ def _read_lines(path: Path, players: Sequence[str]) -> dict[int, Outcome]:
             for name in (outcome.black, outcome.white):
                 if name not in players:
                     raise TengenError(unknown_name("player", name, players))
+            if outcome.index in outcomes:
+                raise TengenError(f"game {outcome.index} a second time")
             outcomes[outcome.index] = outcome
         except (TengenError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TengenError(

@@ -144,6 +144,9 @@ class Conditions(BaseModel):
         return fixture.round + 1 if self.numbered else (self.seed * 1_000_003 + fixture.index) % 2**63
 
 
+_Count = Annotated[int, Field(ge=0)]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a game ended: a row of games.jsonl. Players go by the names that they have in the match.
@@ -156,15 +159,15 @@ class Outcome:
     The first `opening` of the `moves` were given; 0 in folders of earlier versions.
     """
 
-    index: int
-    round: int
-    pair: int
+    index: _Count
+    round: _Count
+    pair: _Count
     black: str
     white: str
     winner: str | None
     result: str
     reason: Reason
-    moves: int
+    moves: _Count
     score: float | None = None
     counts: dict[str, float] = field(default_factory=dict)
     disputed: bool = False
@@ -172,7 +175,7 @@ class Outcome:
     last_words: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     visits: dict[str, float] = field(default_factory=dict)
-    opening: int = 0
+    opening: _Count = 0
 
     @property
     def loser(self) -> str | None:
