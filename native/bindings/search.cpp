@@ -45,12 +45,10 @@ std::vector<int> root_symmetries(const Game& game, const std::vector<Restriction
     return kept_symmetries(game, permitted_moves(game, restrictions), restrictions);
 }
 
-void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid,
-              const std::vector<Restriction>& restrictions) {
-    const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
+void set_root(LockedSearch& self, const Game& game, const std::vector<Restriction>& restrictions) {
     const std::vector<MoveRestriction> made = to_restrictions(game.board(), restrictions);
     const Game copy = game;  // another thread may play on meanwhile
-    self.with([&](Search& search) { search.set_root(copy, allowed, avoided, made); });
+    self.with([&](Search& search) { search.set_root(copy, made); });
 }
 
 int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
@@ -208,8 +206,7 @@ void bind_search(nb::module_& m) {
     nb::class_<LockedSearch> search(m, "Search", "One tree search; tengen.engine.search.TreeSearch drives it.");
     def_scatter(search);
     search.def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
-        .def("set_root", set_root, "game"_a, "allow"_a = std::vector<int>{}, "avoid"_a = std::vector<int>{},
-             "restrictions"_a = std::vector<Restriction>{},
+        .def("set_root", set_root, "game"_a, "restrictions"_a = std::vector<Restriction>{},
              "Search this position from now on; what the tree knows of it already stays. A restriction is (player, "
              "points, until_depth, allow): until that depth (the root has depth 0) the player may only make these "
              "moves, or none of them.")

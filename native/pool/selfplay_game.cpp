@@ -127,7 +127,8 @@ void SelfPlayGame::set_root() {
         candidate_moves(*game_, turn_ == Turn::opening, moves);
         if (moves.size() > 1) avoid.push_back(pass);
     }
-    search_.set_root(*game_, {}, avoid);
+    const MoveRestriction avoided{game_->to_play(), false, 1, to_move_set(avoid)};
+    search_.set_root(*game_, {&avoided, 1});
 }
 
 bool SelfPlayGame::gather(const PlaneSet& set, int edge, const LeafArrays& out) {

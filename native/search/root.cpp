@@ -76,12 +76,10 @@ void sort_untried(Node& root, std::vector<float>& priors, Amaf* amaf) {
 
 }  // namespace
 
-MoveSet named_moves(std::span<const Point> allow, std::span<const Point> avoid) {
-    MoveSet allowed;
-    if (allow.empty()) allowed.set();
-    for (const Point p : allow) allowed.set(p);
-    for (const Point p : avoid) allowed.reset(p);
-    return allowed;
+MoveSet to_move_set(std::span<const Point> moves) {
+    MoveSet set;
+    for (const Point p : moves) set.set(p);
+    return set;
 }
 
 namespace {

@@ -14,8 +14,7 @@ namespace tengen {
 
 using MoveSet = std::bitset<kMaxPoints + 1>;  // points and pass
 
-// Only moves of `allow`, if it names any, and no move of `avoid`.
-MoveSet named_moves(std::span<const Point> allow, std::span<const Point> avoid);
+MoveSet to_move_set(std::span<const Point> moves);
 
 // Moves that a player may not make, or the only ones that he may make, until a depth of the tree: the root has depth 0,
 // and `until_depth` 1 restricts the root alone.

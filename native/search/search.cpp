@@ -115,13 +115,12 @@ const Game& Search::game() const {
 
 // --- The root ---
 
-void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid,
-                      std::span<const MoveRestriction> restrictions) {
+void Search::set_root(const Game& game, std::span<const MoveRestriction> restrictions) {
     // The moves that may be played at the root.
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
-    const MoveSet named = named_moves(allow, avoid) & permitted_moves(game, restrictions);
-    MoveSet allowed = named & named_moves(moves, {});
+    const MoveSet named = permitted_moves(game, restrictions);
+    MoveSet allowed = named & to_move_set(moves);
     apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
@@ -135,7 +134,8 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     named_ = named;
     restrictions_.assign(restrictions.begin(), restrictions.end());
     restricted_depth_ = 0;
-    for (const MoveRestriction& r : restrictions_) restricted_depth_ = std::max(restricted_depth_, r.until_depth);
+    for (const MoveRestriction& r : restrictions_)
+        if (r.until_depth > 1) restricted_depth_ = std::max(restricted_depth_, r.until_depth);
     if (!same || !tree_.root().node) root_evaluation_.reset();
 
     // The root itself.
@@ -146,7 +146,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     allowed_ = permitted_;
     ownership_.clear();
     ownership_count_ = 0;
-    const bool by_name = !allow.empty() || std::ranges::any_of(restrictions, [&](const MoveRestriction& r) {
+    const bool by_name = std::ranges::any_of(restrictions, [&](const MoveRestriction& r) {
         return r.allow && r.player == game.to_play() && r.until_depth > 0;
     });
     if (const Node* const root = tree_.root().node) {

@@ -51,15 +51,14 @@ class Search {
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
-    // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root,
-    // `restrictions` those at any depth; a position below the root that they leave no move is worth its own evaluation.
+    // of moves (or none); leaves that wait are forgotten. A position below the root that the `restrictions` leave no
+    // move is worth its own evaluation.
     // A tree with restricted positions is kept only for the same position and the same restrictions, and for the same
     // position only with the same moves at the root: what has visits says nothing about moves that could have none. A
     // tree is dropped too where a pass at the root ended the game against params.conservative_pass, or led to the
     // encore. Throws std::invalid_argument, and keeps the old root,
     // when they leave no legal move at the root.
-    void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {},
-                  std::span<const MoveRestriction> restrictions = {});
+    void set_root(const Game& game, std::span<const MoveRestriction> restrictions = {});
 
     // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (from
     // 0 on) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count
@@ -269,7 +268,7 @@ class Search {
     MoveSet allowed_;            // of these the ones to be searched: passes by rule, a move for all that are symmetric
     bool plays_encore_ = false;  // params.encore, under rules and by a network that have one
     std::vector<MoveRestriction> restrictions_;
-    int restricted_depth_ = 0;  // positions from this depth on are free
+    int restricted_depth_ = 0;  // positions from this depth on are free; 0 where the root alone is restricted
     bool has_score_ = true, network_scores_ = true, has_pass_ = true, has_moments_ = false, has_errors_ = false;
     std::optional<RootEvaluation> root_evaluation_;
     float added_komi_ = 0;                // of playouts
@@ -278,7 +277,7 @@ class Search {
     std::vector<WeightedMove> weighted_;  // for recompute()
     std::vector<float> bonus_points_;     // of the score of root moves, by point and pass; empty where there is none
     std::vector<float> root_bonus_;       // the same as utility, by edge
-    MoveSet named_;                       // the root moves that `allow`, `avoid` and `restrictions` leave
+    MoveSet named_;                       // the root moves that `restrictions_` leave
     std::vector<float> root_priors_;
     RootPlan plan_;
     std::vector<Point> representative_;  // of each root move; empty if each stands for itself

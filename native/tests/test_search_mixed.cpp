@@ -30,6 +30,11 @@ void search(Search& search, int visits, int threads, int batch) {
     }
 }
 
+// The restriction of a root to these moves.
+std::vector<MoveRestriction> only(const Game& game, std::span<const Point> moves) {
+    return {{game.to_play(), true, 1, to_move_set(moves)}};
+}
+
 void check_nothing_pends(const EdgeStats& edge, int depth = 0) {
     CHECK_EQ(edge.pending, 0u);
     if (!edge.node || depth > 6) return;
@@ -86,7 +91,7 @@ TEST(graph_leaves_out_several_moves_that_repeat) {
             params.transpositions = true;
             if (threads == 0) params.priors = "network";
             Search one(params, 1);
-            one.set_root(root, std::array<Point, 1>{third});
+            one.set_root(root, only(root, std::array{third}));
             search(one, 600, threads, 8);
             CHECK_EQ(one.root_visits() - 1, one.root_moves()[0].visits);
             const Node& node = *one.tree().root().node->edges[0].node;
@@ -105,14 +110,13 @@ TEST(candidates_at_the_root_are_cut_among_allowed_moves) {
         if (network) params.priors = "network";
         Search one(params, 1);
         const Game game(5, Rules::parse("chinese"), 7.5f);
-        for (const Point only : {Point{3}, Point{17}}) {
-            one.set_root(game, std::array<Point, 1>{only});
+        for (const Point move : {Point{3}, Point{17}}) {
+            one.set_root(game, only(game, std::array{move}));
             search(one, 50, network ? 0 : 1, 4);
-            CHECK_EQ(one.choose(), only);
+            CHECK_EQ(one.choose(), move);
         }
-        const std::array<Point, 3> three = {3, 17, 20};
         Search other(params, 1);
-        other.set_root(game, three);
+        other.set_root(game, only(game, std::array<Point, 3>{3, 17, 20}));
         search(other, 50, network ? 0 : 1, 4);
         CHECK_EQ(other.root_moves().size(), 2u);
         other.set_root(game);  // a list for three moves is none for all

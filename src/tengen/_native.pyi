@@ -1269,7 +1269,7 @@ class Search:
         Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None; `optional` has no_result, lead, score_stdev, value_error, score_error and time_left [n], those that the network predicts.
         """
 
-    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = [], restrictions: Sequence[tuple[int, Sequence[int], int, bool]] = []) -> None:
+    def set_root(self, game: Game, restrictions: Sequence[tuple[int, Sequence[int], int, bool]] = []) -> None:
         """
         Search this position from now on; what the tree knows of it already stays. A restriction is (player, points, until_depth, allow): until that depth (the root has depth 0) the player may only make these moves, or none of them.
         """

@@ -15,7 +15,7 @@ from sgfmill.sgf import Sgf_game
 
 from tengen.engine.clock import TimeControl
 from tengen.engine.params import SearchParams
-from tengen.engine.search import TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.game import BLACK, WHITE, Game
 from tengen.match.game import Conditions, MatchGame, Outcome, count
 from tengen.match.openings import Drawn, GamePair
@@ -402,7 +402,7 @@ def test_the_search_that_passes_and_the_count_agree(komi: float) -> None:
     """At komi 7.5 Black wins by the dead stone, at 8.5 he wins by half a point; as it stands White would."""
     game = Game.from_diagram(DEAD_INSIDE.strip(), "tromp-taylor", komi=komi).play("pass")
     search = TreeSearch(Checksum(), SearchParams(score_weight=0.0), 1)
-    search.set_root(game, allow=[game.size**2])
+    search.set_root(game, [MoveRestriction(game.to_play, [game.pass_point], allow=True)])
     search.run(20)
     ending = game.copy().play("pass").end_by_rules()
     assert ending is not None and ending.score is not None

@@ -1,14 +1,16 @@
 """Evaluators whose answers are known: written down for a position instead of learned."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tengen import _native
+from tengen.engine.search import MoveRestriction
 from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch
 from tengen.evaluators.evaluation import Floats
+from tengen.game import BLACK
 
 PLANE_NAMES, SCALAR_NAMES = _native.plane_set("tengen")
 OWN, OTHER = (PLANE_NAMES.index(name) for name in ("own_stones", "opponent_stones"))
@@ -35,6 +37,11 @@ class View:
 def views(planes: Floats, scalars: Floats) -> list[View]:
     points = [[frozenset(np.flatnonzero(plane).tolist()) for plane in row[[OWN, OTHER]]] for row in planes]
     return [View(own, other, extra[SELF_KOMI] < 0) for (own, other), extra in zip(points, scalars, strict=True)]
+
+
+def only(points: Sequence[int], color: int = BLACK) -> list[MoveRestriction]:
+    """The restriction of a root at which this player is to move: to these points, size * size for a pass."""
+    return [MoveRestriction(color, points, allow=True)]
 
 
 class Scripted(BatchEvaluator):

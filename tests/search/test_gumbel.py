@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from known_answers import Noise, Scripted, View
+from known_answers import Noise, Scripted, View, only
 from plain_gumbel import PlainGumbel
 
 from tengen.engine.params import SearchParams
@@ -41,7 +41,7 @@ class Bandit:
 
     def search(self, params: SearchParams, seed: int = 0, batch: int = 1) -> TreeSearch:
         search = TreeSearch(self.evaluator, params, batch, seed)
-        search.set_root(Game(EDGE), allow=self.arms)
+        search.set_root(Game(EDGE), only(self.arms))
         return search
 
     def order(self, params: SearchParams, simulations: int, seed: int = 0) -> tuple[list[int], int]:

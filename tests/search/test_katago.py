@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from known_answers import Noise, Scripted, View
+from known_answers import Noise, Scripted, View, only
 from other_programs import give_up
 from plain_katago import PlainKatago, score_value
 from plain_puct import PlainPuct, mean_over_symmetries
@@ -17,7 +17,7 @@ from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, load_evaluator
 from tengen.evaluators.evaluation import Floats
-from tengen.game import Game
+from tengen.game import WHITE, Game
 
 PLAIN = {"selection": "puct-katago", "c_puct": 1.0, "c_puct_factor": 0.45, "c_puct_base": 500.0}
 PARTS = {
@@ -173,7 +173,7 @@ def test_a_drawn_end_has_the_value_of_a_draw(selection: str, worth: float) -> No
     """Black passed on the empty board, and White ends the game by a pass."""
     game = Game(5, "tromp-taylor", komi=0).play("pass")
     search = TreeSearch(WideNoise(), SearchParams(selection=selection, draw_value=worth), 1)
-    search.set_root(game, allow=[25])
+    search.set_root(game, only([25], WHITE))
     search.run(9)
     (value,) = search.stats().value
     assert value == pytest.approx(worth), "for White, who is to move"
@@ -389,7 +389,7 @@ def test_diversity_is_the_chance_of_the_second_move(selection: str) -> None:
     for diversity in (0.0, 1.0):
         params = SearchParams(selection=selection, diversity=diversity, lcb=False, gumbel_scale=0.0)  # type: ignore[arg-type]
         search = TreeSearch(Scripted(policy=policy), params, 1)
-        search.set_root(Game(5), allow=[6, 18])
+        search.set_root(Game(5), only([6, 18]))
         search.run(42)
         assert 2 * search.stats().visits.min() > search.stats().visits.max()
         chosen.add(search.choose())

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from known_answers import Noise, Scripted, View
+from known_answers import Noise, Scripted, View, only
 from plain_puct import PlainPuct
 
 from tengen import _native
@@ -13,7 +13,7 @@ from tengen.data.planes import encode_game
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
-from tengen.game import Game
+from tengen.game import WHITE, Game
 
 CENTRE = 12  # of a 5x5 board
 
@@ -139,7 +139,7 @@ def pulled(visits: int, value: float, seed: int = 0, **params: object) -> list[i
     before = dict.fromkeys(ARMS, 0)
     for visit in range(visits):
         search = TreeSearch(evaluator, SearchParams(**params), 1, seed)  # type: ignore[arg-type]
-        search.set_root(Game(5), allow=ARMS)
+        search.set_root(Game(5), only(ARMS))
         search.run(visit + 2)
         stats = search.stats()
         now = {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True)}
@@ -222,7 +222,7 @@ def test_losses_of_simulations_under_way_by_hand(name: str) -> None:
     third, which meets only arms under way, is no leaf of its own."""
     even = Scripted()
     search = TreeSearch(even, SearchParams(selection=name, **QUIET), 4)  # type: ignore[arg-type]
-    search.set_root(Game(5), allow=ARMS)
+    search.set_root(Game(5), only(ARMS))
     search.run(1)
     assert search.step(4) == 2
     assert search.stats().visits.tolist() == [1, 1]
@@ -327,7 +327,7 @@ def test_a_pass_at_a_kept_root_does_not_end_the_game() -> None:
     game = Game(5, komi=0.5).play("C3")
     params = SearchParams(conservative_pass=True, prune_eyes=False)
     search = TreeSearch(Scripted(), params, 1)
-    search.set_root(game, allow=[25])
+    search.set_root(game, only([25], WHITE))
     search.run(300)
     game.play("pass")
     for fresh in (False, True):
@@ -358,7 +358,7 @@ def test_the_network_is_not_told_that_a_conservative_pass_ends_the_game(conserva
     evaluator = Watcher()
     search = TreeSearch(evaluator, SearchParams(conservative_pass=conservative), 1)
     if kept:
-        search.set_root(game, allow=[25])
+        search.set_root(game, only([25], WHITE))
         search.run(50)
         evaluator.seen.clear()
     game.play("pass")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from known_answers import Noise, Scripted
+from known_answers import Noise, Scripted, only
 
 from tengen.coords import to_gtp
 from tengen.engine.params import SearchParams
@@ -71,13 +70,6 @@ def test_a_pass_that_is_forbidden_twice_takes_no_other_move() -> None:
     assert replies == {first: points - {first} for first in points}
 
 
-def test_a_restriction_of_the_root_is_that_of_avoid() -> None:
-    search = TreeSearch(Noise(), SearchParams(), 4)
-    search.set_root(Game(5), avoid=CORNER)
-    search.run(200)
-    assert searched(Game(5), [MoveRestriction(BLACK, CORNER, 1)], 200, prune_eyes=True).text(9) == search.text(9)
-
-
 def test_other_restrictions_search_anew_and_the_same_go_on() -> None:
     game, deep = Game(5), [MoveRestriction(WHITE, CORNER, 3)]
     search = searched(game, deep)
@@ -93,21 +85,20 @@ def test_other_restrictions_search_anew_and_the_same_go_on() -> None:
     assert search.visits == 0  # the depths count from another root
 
 
-@pytest.mark.parametrize("words", [{"allow": [0]}, {"restrictions": [MoveRestriction(BLACK, (0,), 1, allow=True)]}])
-def test_a_tree_in_which_moves_of_the_root_were_forbidden_is_not_that_of_all_moves(words: dict[str, Any]) -> None:
+def test_a_tree_in_which_moves_of_the_root_were_forbidden_is_not_that_of_all_moves() -> None:
     """Its visits would choose a move that was the only one."""
     game = Game(5)
     search = searched(game, [])
     best = search.choose()
     for twice in range(2):
-        search.set_root(game, **words)
+        search.set_root(game, only([0]))
         assert (search.visits > 0) == twice
         search.run(20)
     assert search.choose() == 0
     search.set_root(game)
     search.run(300)
     assert search.choose() == best
-    search.set_root(game, **words)
+    search.set_root(game, only([0]))
     search.run(20)
     search.set_root(game.copy().play(0))
     assert search.visits > 0, "what follows a move is what it was"
@@ -196,12 +187,11 @@ def test_a_move_that_was_no_candidate_is_searched_where_it_is_allowed() -> None:
     search.set_root(game)
     inside = int(search.stats().point[0])
     outside = next(p for p in game.legal_points() if p not in search.stats().point)
-    for given in ({"allow": [inside, outside]}, {"restrictions": [MoveRestriction(WHITE, (inside, outside), 1, True)]}):
-        search.set_root(game)
-        search.run(60)
-        search.set_root(game, **given)  # type: ignore[arg-type]
-        search.run(60)
-        assert set(search.stats().point.tolist()) == {inside, outside}
+    search.set_root(game)
+    search.run(60)
+    search.set_root(game, only([inside, outside], WHITE))
+    search.run(60)
+    assert set(search.stats().point.tolist()) == {inside, outside}
 
 
 def test_the_networks_words_about_the_root_can_be_read() -> None:

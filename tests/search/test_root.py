@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from known_answers import Noise, Scripted, View
+from known_answers import Noise, Scripted, View, only
 from plain_puct import PlainPuct
 
 from tengen import _native
@@ -65,7 +65,7 @@ def test_noise_is_alike_where_the_priors_are() -> None:
 def test_noise_keeps_to_the_allowed_moves() -> None:
     for seed in range(20):
         search = TreeSearch(Scripted(), SearchParams(noise_weight=1.0, noise_shaped=1.0), 1, seed)
-        search.set_root(Game(5), allow=[3, 4, 5])
+        search.set_root(Game(5), only([3, 4, 5]))
         search.run(30)
         assert set(search.stats().point.tolist()) == {3, 4, 5}
 
@@ -79,7 +79,7 @@ def test_temperature_flattens_before_the_noise() -> None:
     def visits(temperature: float) -> list[int]:
         params = SearchParams(root_temperature=temperature, c_puct=100, score_weight=0)
         search = TreeSearch(Scripted(policy=policy), params, 1)
-        search.set_root(Game(5), allow=[0, 1, 2])
+        search.set_root(Game(5), only([0, 1, 2]))
         search.run(2101)
         return search.stats().visits.tolist()
 
@@ -171,7 +171,7 @@ def test_the_target_forgets_what_was_forced() -> None:
     def search(loser: int) -> TreeSearch:
         params = SearchParams(forced_playouts=2.0, c_puct=0.5, c_puct_factor=0.0, score_weight=0.0)
         found = TreeSearch(Scripted(lambda view: -0.9 if loser in view.black else 0.5, policy=policy), params, 1)
-        found.set_root(Game(5), allow=[0, 1])
+        found.set_root(Game(5), only([0, 1]))
         found.run(401)
         return found
 
@@ -247,7 +247,7 @@ def test_a_plan_is_counted_from_when_it_was_made() -> None:
     def gained(planned: int) -> int:
         params = SearchParams(stop_futile=True, lcb=False, score_weight=0.0)
         search = TreeSearch(Scripted(policy=policy), params, 1)
-        search.set_root(Game(5), allow=[0, 1])
+        search.set_root(Game(5), only([0, 1]))
         search.plan(1000)
         while visits_of(search).get(0, 0) < 36:
             search.step(1)
@@ -336,7 +336,7 @@ def test_a_ban_by_ko_breaks_the_symmetry_of_the_stones() -> None:
 def test_what_is_allowed_must_be_symmetric_too() -> None:
     search = TreeSearch(Scripted(), SearchParams(merge_symmetric=True))
     for allow, left in (((0, 4), 1), ((0, 1), 2), ((0, 4, 20, 24, 12), 2), ((5, 12), 2)):
-        search.set_root(Game(5), allow=allow)
+        search.set_root(Game(5), only(allow))
         search.run(30)
         assert len(search.stats().point) == left
 
@@ -369,7 +369,7 @@ def test_a_kept_tree_is_represented_by_its_most_visited_moves() -> None:
 
     def kept(merge: bool) -> dict[int, int]:
         search = TreeSearch(Noise(), SearchParams(prune_eyes=False, merge_symmetric=merge), 1)
-        search.set_root(Game(5), allow=[12])
+        search.set_root(Game(5), only([12]))
         search.run(300)
         search.set_root(game)
         return visits_of(search)
@@ -438,7 +438,7 @@ def test_after_four_passes_of_the_opponent_no_root_move_is_useless(passes: int, 
 def test_a_settled_point_is_played_where_nothing_else_is_allowed() -> None:
     game = Game.from_diagram(SETTLED)
     search = TreeSearch(Noise(), SearchParams(prune_pass_alive=True), 1)
-    search.set_root(game, allow=[0])
+    search.set_root(game, only([0]))
     search.run(5)
     assert search.choose() == 0
     search.set_root(game)

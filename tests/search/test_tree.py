@@ -5,17 +5,17 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from known_answers import Noise, Scripted
+from known_answers import Noise, Scripted, only
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen import _native
 from tengen.coords import from_gtp
 from tengen.engine.params import SearchParams
-from tengen.engine.search import TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.errors import NetworkError
 from tengen.evaluators import BatchEvaluator, BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.evaluators.cached import CachedEvaluator
-from tengen.game import Game
+from tengen.game import BLACK, WHITE, Game
 
 MEGABYTE = 1 << 20
 
@@ -262,14 +262,14 @@ def test_own_eyes_are_filled_only_without_pruning() -> None:
 # --- The root ---
 
 
-def test_allow_and_avoid() -> None:
+def test_moves_at_the_root_are_allowed_and_avoided() -> None:
     game = Game(7)
     search = TreeSearch(Noise())
-    search.set_root(game, allow=[3, 5, 8], avoid=[5])
+    search.set_root(game, [*only([3, 5, 8]), MoveRestriction(BLACK, [5])])
     search.run(100)
     stats = search.stats()
     assert sorted(stats.point.tolist()) == [3, 8] and stats.visits.sum() == 99
-    search.set_root(game, avoid=[3])
+    search.set_root(game, [MoveRestriction(BLACK, [3])])
     search.run(300)
     stats = search.stats()
     assert 3 not in stats.point and len(stats.point) == 49
@@ -278,15 +278,15 @@ def test_allow_and_avoid() -> None:
     assert len(search.stats().point) == 50
     game.play(3)
     with pytest.raises(ValueError, match="legal"):
-        search.set_root(game, allow=[3])
+        search.set_root(game, only([3], WHITE))
     with pytest.raises(ValueError, match="legal"):
-        search.set_root(game, avoid=list(range(50)))
+        search.set_root(game, [MoveRestriction(WHITE, range(50))])
 
 
 def test_an_allowed_eye_is_played_after_all() -> None:
     game = Game.from_diagram(". X . X .\nX X X X X\n. . . . .\nO O O O O\n. O . O .")
     search = searched(game, 20)
-    search.set_root(game, allow=[0])
+    search.set_root(game, only([0]))
     search.run(5)
     assert search.choose() == 0
 

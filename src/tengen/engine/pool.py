@@ -80,17 +80,10 @@ class SearchPool:
         visits: Ints = self._native.root_visits()
         return visits
 
-    def set_root(
-        self,
-        i: int,
-        game: Game,
-        allow: Sequence[int] = (),
-        avoid: Sequence[int] = (),
-        restrictions: Sequence[MoveRestriction] = (),
-    ) -> None:
+    def set_root(self, i: int, game: Game, restrictions: Sequence[MoveRestriction] = ()) -> None:
         """The position that search i goes on with, as TreeSearch.set_root."""
         chosen = self.evaluator.on(game.size)
-        set_root(self._searches[i], game, allow, avoid, restrictions)
+        set_root(self._searches[i], game, restrictions)
         self._chosen[i] = chosen
         edge = max(game.size, chosen.only_size or self._edge)
         if chosen not in self._inputs or self._inputs[chosen].edge < edge:

@@ -234,15 +234,9 @@ class SearchView:
         return str(self._native.text(depth, min_visits))
 
 
-def set_root(
-    native: _native.Search,
-    game: Game,
-    allow: Sequence[int],
-    avoid: Sequence[int],
-    restrictions: Sequence[MoveRestriction],
-) -> None:
+def set_root(native: _native.Search, game: Game, restrictions: Sequence[MoveRestriction]) -> None:
     """Give a native search its root, as TreeSearch.set_root."""
-    native.set_root(game.native(), list(allow), list(avoid), [restriction.native() for restriction in restrictions])
+    native.set_root(game.native(), [restriction.native() for restriction in restrictions])
 
 
 def plan(native: _native.Search, simulations: int) -> None:
@@ -312,21 +306,14 @@ class TreeSearch(SearchView):
         # Without rows until the first step: searches that share batches need none.
         self._inputs: InputBatch | None = None
 
-    def set_root(
-        self,
-        game: Game,
-        allow: Sequence[int] = (),
-        avoid: Sequence[int] = (),
-        restrictions: Sequence[MoveRestriction] = (),
-    ) -> None:
+    def set_root(self, game: Game, restrictions: Sequence[MoveRestriction] = ()) -> None:
         """Search this position from now on, with the tree that is known if the game went on from the last root.
 
-        `allow` (if not empty) and `avoid` restrict the moves at the root, `restrictions` those at any depth; a tree
-        with restrictions below the root is kept only for the same position and restrictions. Raises ValueError when no
-        move is left at the root, and NetworkError for a board of a size that the evaluator cannot take.
+        A tree with restrictions below the root is kept only for the same position and restrictions. Raises ValueError
+        when no move is left at the root, and NetworkError for a board of a size that the evaluator cannot take.
         """
         chosen = self.evaluator.on(game.size)
-        set_root(self._native, game, allow, avoid, restrictions)
+        set_root(self._native, game, restrictions)
         if self._inputs is None or self._inputs.edge != game.size:
             self._chosen, self._inputs = chosen, chosen.new_batch(0, game.size)
             self.batch = self._asked_batch or chosen.search_batch

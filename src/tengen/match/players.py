@@ -16,7 +16,7 @@ from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.engine.pool import SearchPool
-from tengen.engine.search import SearchView, TreeSearch
+from tengen.engine.search import MoveRestriction, SearchView, TreeSearch
 from tengen.errors import TengenError
 from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, load_evaluator
 from tengen.evaluators.evaluator import Evaluator
@@ -256,16 +256,19 @@ class SearchPlayer(_EvaluatorPlayer):
         pool.restart(self._slots[id][1], seed)
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
-        avoid: list[list[int]] = [[] for _ in turns]
+        avoid: list[list[MoveRestriction]] = [[] for _ in turns]
         if self._pass_policy != "free":
             allowed = allowed_moves([turn.game for turn in turns], self._pass_policy, self._dead_stones)
-            avoid = [np.flatnonzero(~row).tolist() for row in allowed]
+            avoid = [
+                [MoveRestriction(turn.game.to_play, np.flatnonzero(~row).tolist())]
+                for turn, row in zip(turns, allowed, strict=True)
+            ]
         visits = self._spec.visits or 1
         if turns[0].id in self._trees:
             return [self._by_playouts(turn, banned, visits) for turn, banned in zip(turns, avoid, strict=True)]
         pool, slots = self._slots[turns[0].id][0], [self._slots[turn.id][1] for turn in turns]
         for slot, turn, banned in zip(slots, turns, avoid, strict=True):
-            pool.set_root(slot, turn.game, avoid=banned)
+            pool.set_root(slot, turn.game, banned)
         limits = np.zeros(len(pool), np.int64)
         limits[slots] = visits
         before = pool.evaluations
@@ -279,9 +282,9 @@ class SearchPlayer(_EvaluatorPlayer):
             pool, slot = place
             pool.restart(slot, 0)
 
-    def _by_playouts(self, turn: Turn, avoid: Sequence[int], visits: int) -> Choice:
+    def _by_playouts(self, turn: Turn, avoid: Sequence[MoveRestriction], visits: int) -> Choice:
         started, tree = time.perf_counter(), self._trees[turn.id]
-        tree.set_root(turn.game, avoid=avoid)
+        tree.set_root(turn.game, avoid)
         tree.run(visits)
         return replace(self._choice(tree, turn), seconds=time.perf_counter() - started)
 
