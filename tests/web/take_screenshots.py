@@ -143,8 +143,7 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     snap(tab, "new-game")
     program(tab)
     players(tab)
-    tab.driver.refresh()
-    tab.until(lambda: tab.status())
+    tab.reload()
     tab.css("body").send_keys("?")
     snap(tab, "shortcuts")
 
@@ -196,7 +195,7 @@ def translated(tab: Tab, url: str, folder: Path, code: str) -> None:
     """The picture of a language, on a tablet: the analysis of a game."""
     tab.open(url)
     tab.driver.add_cookie({"name": COOKIE, "value": code})
-    tab.driver.refresh()
+    tab.reload()
     upload(tab, folder / "middle.sgf", MOVES_19)
     tab.click("analysis")
     snap(tab, code.partition("_")[0], SECONDS)

@@ -222,9 +222,8 @@ def test_on_a_phone_large_boards_ask_to_confirm_a_move(site: tuple[str, Path], t
         tab.until(lambda: tab.find("confirm").is_displayed())
         tab.script("document.querySelectorAll('[data-testid=confirm] button')[2].click()")
         tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen'))?.confirm") is False)
-        tab.driver.refresh()
+        tab.reload()
         tab.until(lambda: len(tab.stones()) == 2)
-        tab.until(lambda: tab.script("return window.socket?.connected"))
         told = "return getElement(document.querySelector('.tg-board').closest('[id^=c]').id.slice(1)).confirm === false"
         tab.until(lambda: tab.script(told))  # what the browser remembers comes after the game
         finger(tab, [(250, 400)])

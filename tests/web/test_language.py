@@ -247,7 +247,7 @@ def has_noto() -> bool:
 @pytest.mark.parametrize(("code", "font"), [("zh_CN", "SC"), ("ja", "JP"), ("ko", "KR")])
 def test_characters_have_the_forms_of_their_language(tab: Tab, code: str, font: str) -> None:
     tab.driver.add_cookie({"name": COOKIE, "value": code})
-    tab.driver.refresh()
+    tab.reload()
     tab.until(lambda: tab.status() and not tab.status().isascii())
     for selector in ("[data-testid=status]", "[data-testid=pass] .block"):
         assert f"Noto Sans CJK {font}" in fonts(tab, selector)
@@ -262,9 +262,9 @@ def test_the_language_is_chosen_in_the_page_and_remembered(tab: Tab) -> None:
     tab.until(lambda: tab.status() == "흑 차례" and len(tab.stones()) == 2)
     assert "따낸 돌" in tab.text() and "Level" not in tab.text()
     tab.driver.delete_all_cookies()
-    tab.driver.refresh()
+    tab.reload()
     tab.until(lambda: tab.status() == "흑 차례")  # the page tells the server again
     tab.script("localStorage.clear()")
     tab.driver.delete_all_cookies()
-    tab.driver.refresh()
+    tab.reload()
     tab.until(lambda: tab.status() == "Black to play")

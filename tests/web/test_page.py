@@ -295,7 +295,7 @@ def test_two_tabs_are_two_games_and_a_reload_keeps_the_game(tab: Tab, site: tupl
     for event in ("beforeunload", "pagehide"):  # browsers of iOS know the second one alone
         if event == "pagehide":
             tab.script("window.onbeforeunload = null")
-        driver.refresh()
+        tab.reload()
         tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
 
 
@@ -519,8 +519,8 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     """Also under another ending, and the look of the page is remembered."""
     tab.click("dark")
     tab.until(lambda: "body--dark" in tab.css("body").get_attribute("class"))
-    tab.driver.refresh()
-    tab.until(lambda: tab.status() and "body--dark" in tab.css("body").get_attribute("class"))
+    tab.reload()
+    tab.until(lambda: "body--dark" in tab.css("body").get_attribute("class"))
     tab.click("dark")
     tab.click("open")
     tab.find("paste").send_keys("(;SZ[9]PB[Pasted];B[ee])")

@@ -109,8 +109,17 @@ class Tab:
     def open(self, url: str) -> None:
         """Open the page and wait until it answers."""
         self.driver.get(url)
+        self._until_it_answers()
+
+    def reload(self) -> None:
+        """Load the page again and wait until it answers."""
+        self.driver.refresh()
+        self._until_it_answers()
+
+    def _until_it_answers(self) -> None:
+        """A click on a page that is drawn and has no connection yet is lost."""
         self.until(lambda: self.status())
-        self.until(lambda: self.script("return window.socket?.connected ?? true"))
+        self.until(lambda: self.script("return window.socket?.connected"))
 
     def script(self, code: str, *args: object) -> object:
         """What a script in the page returns."""
