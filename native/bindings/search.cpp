@@ -77,7 +77,7 @@ nb::dict root_stats(LockedSearch& self) {
     stats["value"] = column<float>(moves, [](const RootMove& m) { return m.value; });
     stats["score"] = column<float>(moves, [](const RootMove& m) { return m.score; });
     stats["utility"] = column<float>(moves, [](const RootMove& m) { return m.utility; });
-    stats["lcb"] = column<float>(moves, [](const RootMove& m) { return m.lcb; });
+    stats["utility_lcb"] = column<float>(moves, [](const RootMove& m) { return m.utility_lcb; });
     stats["weight"] = column<float>(moves, [](const RootMove& m) { return m.weight; });
     stats["play_weight"] = column<float>(moves, [](const RootMove& m) { return m.play_weight; });
     stats["value_lcb"] = column<float>(moves, [](const RootMove& m) { return m.value_lcb; });

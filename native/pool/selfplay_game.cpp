@@ -16,6 +16,7 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr float kFractionScale = 10000;  // the sum of weights that are recorded where they are no whole numbers
+constexpr float kLargest = 65535;        // that a target holds
 constexpr float kMinPrior = 0x1p-32f;    // for the logarithm of a prior that a node keeps as 0
 constexpr float kSampled = 0.1f;         // temperature below which Gumbel search plays what it chose
 
@@ -166,6 +167,19 @@ void SelfPlayGame::end_turn() {
     play(searched ? choose(weights) : draw_from_priors(params_.opening_temperature));
 }
 
+std::vector<std::uint32_t> packed_target(std::span<const float> weights, bool whole) {
+    const float largest = std::ranges::max(weights);
+    const float scale = !whole               ? kFractionScale / std::accumulate(weights.begin(), weights.end(), 0.0f)
+                        : largest > kLargest ? kLargest / largest
+                                             : 1;
+    std::vector<std::uint32_t> packed;
+    for (std::size_t point = 0; point < weights.size(); ++point) {
+        const auto weight = static_cast<std::uint32_t>(std::lround(weights[point] * scale));
+        if (weight) packed.push_back(static_cast<std::uint32_t>(point) | weight << 16);
+    }
+    return packed;
+}
+
 // Empty where no move has a visit, and for a cheap move by the raw policy, whatever was kept of the tree.
 std::vector<float> SelfPlayGame::weights_for_policy() const {
     if (turn_ == Turn::opening || search_.root_visits() < 2) return {};
@@ -179,11 +193,7 @@ void SelfPlayGame::record_target(std::span<const float> weights) {
     // An improved policy is a probability, the weights of visits and visits that symmetric moves share are fractions.
     const SearchParams& params = params_.full;
     const bool whole = params.selection != Selection::gumbel && !params.is_weighted() && !params.merge_symmetric;
-    const float scale = whole ? 1 : kFractionScale / std::accumulate(weights.begin(), weights.end(), 0.0f);
-    for (std::size_t point = 0; point < weights.size(); ++point) {
-        const auto weight = static_cast<std::uint32_t>(std::lround(std::min(weights[point] * scale, 65535.0f)));
-        if (weight) played_.targets.back().push_back(static_cast<std::uint32_t>(point) | weight << 16);
-    }
+    played_.targets.back() = packed_target(weights, whole);
 }
 
 // Whether the side to move gives up, whose root has this value.

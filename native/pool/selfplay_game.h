@@ -12,6 +12,10 @@
 
 namespace tengen {
 
+// A policy target as it is recorded, point | weight << 16 for each move with a weight above 0. Weights that are `whole`
+// numbers stay as they are, up to 65535 for the largest: beyond that all shrink alike. Others sum to about 10000.
+std::vector<std::uint32_t> packed_target(std::span<const float> weights, bool whole);
+
 // A game depends on its plan, on the params and on the results for its positions alone, not on the games before it.
 // At most one position waits at a time, so that every simulation knows the results of all before it.
 class SelfPlayGame {

@@ -71,8 +71,8 @@ Search::End Search::expand(Simulation& sim) {
         if (!is_superko_illegal(sim.path)) return End::retry;  // goes on below it
         return reject_last_move(sim), End::retry;
     }
-    if (const Node* const known = last_edge(sim.path).node) {  // below the threshold of expansion
-        record_playout(sim);
+    if (const Node* const known = last_edge(sim.path).node) {  // below the threshold of expansion, or judged
+        if (!sim.over) record_playout(sim);
         backup(sim.path, mixed(*known, sim.outcome));
         return End::backed_up;
     }
@@ -178,8 +178,10 @@ void Search::settle_leaf(const Waiting& leaf, const LeafResults& result, const L
     node.value = std::clamp(result.value[0], -1.0f, 1.0f);
     node.score = network_scores_ ? result.score[0] : 0;
     const Outcome outcome = mixed(node, leaf.playouts);
-    // Where moves wait for their visits, each visit mixes the network's judgement with a playout of its own.
-    if (node.terminal || !params_.evaluates_before_expanding()) node.value = outcome.value, node.score = outcome.score;
+    // Where moves wait for their visits, and at the end of a game, each visit mixes the network's judgement with a
+    // playout of its own.
+    const bool is_mixed_anew = node.terminal ? is_judged(node) : params_.evaluates_before_expanding();
+    if (!is_mixed_anew) node.value = outcome.value, node.score = outcome.score;
     node.ready = true;
     if (params_.is_weighted()) set_own(node, result);
     if (params_.node_ownership && !result.ownership.empty()) keep_ownership(node, result.ownership, layout);

@@ -78,7 +78,8 @@ double quantile(double probability, int freedom) {
     return high;
 }
 
-constexpr int kQuantiles = 1000;  // degrees of freedom from which on the quantile hardly changes, as in Leela Zero
+constexpr float kCloseShare = 0.5f;  // of the maximum visits: what `diversity` takes for close
+constexpr int kQuantiles = 1000;     // degrees of freedom from which on the quantile hardly changes, as in Leela Zero
 
 float cached_quantile(float probability, std::uint32_t freedom) {
     static std::mutex lock;
@@ -119,10 +120,14 @@ Point choose_move(std::span<const RootMove> moves, const SearchParams& params, P
         if (!move.visits ||
             (params.lcb && static_cast<float>(move.visits) < params.lcb_share * static_cast<float>(maximum)))
             continue;
-        const bool tie = !best || !params.lcb || move.lcb == best->lcb;
-        if (!best || (tie ? move.visits > best->visits : move.lcb > best->lcb)) best = &move;
+        const bool tie = !best || !params.lcb || move.utility_lcb == best->utility_lcb;
+        if (!best || (tie ? move.visits > best->visits : move.utility_lcb > best->utility_lcb)) best = &move;
     }
     return diversify(moves, best->point, params.diversity, pass, random);
+}
+
+float share_to_be_chosen(const SearchParams& params) {
+    return std::min(params.lcb ? params.lcb_share : 1, params.diversity > 0 ? kCloseShare : 1);
 }
 
 Point diversify(std::span<const RootMove> moves, Point best, float chance, Point pass, Random& random) {
@@ -133,7 +138,8 @@ Point diversify(std::span<const RootMove> moves, Point best, float chance, Point
         if (move.point == best && move.visits < maximum) return best;
         if (move.point != best && (!second || move.visits > second->visits)) second = &move;
     }
-    const bool close = second && second->point != pass && 2 * std::uint64_t{second->visits} > maximum;
+    const bool close = second && second->point != pass &&
+                       static_cast<float>(second->visits) > kCloseShare * static_cast<float>(maximum);
     return close && random.uniform() < chance ? second->point : best;
 }
 

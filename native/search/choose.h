@@ -18,7 +18,7 @@ inline constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 struct RootMove {
     Point point;
     std::uint32_t visits;
-    float value, score, utility, lcb;  // `lcb` is the lower confidence bound of the utility
+    float value, score, utility, utility_lcb;  // the last is its lower confidence bound
     float prior;              // the network's by `policy_temperature`, without the temperature and noise of roots
     float weight, value_lcb;  // what its visits count for; the bound as one of the value
     float no_result = kUnknown, score_stdev = kUnknown, lead = kUnknown;
@@ -37,6 +37,9 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params);
 // The move to play by the rule in `params`, or kNoPoint if no move has a visit. Ties go to more visits, then to the
 // earlier move of the list. `pass` is the pass of the board.
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Point pass, Random& random);
+
+// The share of the maximum visits that a move needs so that choose_move() may choose it.
+float share_to_be_chosen(const SearchParams& params);
 
 // `best`, or by `chance` the second most visited move where `best` has the maximum visits and that move more than half.
 // A pass is never exchanged.

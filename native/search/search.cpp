@@ -130,7 +130,7 @@ void Search::set_root(const Game& game, std::span<const MoveRestriction> restric
     const auto played = continuation(game);
     set_komi(played);
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
-    if (!holds_after(played, game, named, restrictions) || !tree_.descend(*played)) tree_.clear();
+    if (!holds_after(played, game, named, restrictions) || !tree_.descend(*played) || is_spent(named)) tree_.clear();
     named_ = named;
     restrictions_.assign(restrictions.begin(), restrictions.end());
     restricted_depth_ = 0;
@@ -182,6 +182,17 @@ bool Search::holds_after(const std::optional<std::vector<Point>>& played, const 
     if (plays_encore_ && lies_in_encore(*played, game)) return false;
     if (params_.playout_doubling_advantage != 0 && played->size() % 2) return false;
     return !params_.hide_history || same_root;
+}
+
+// Whether more than a tenth of a kept root's visits are of moves that are forbidden now: they count for a limit of
+// visits and tell nothing of the other moves.
+bool Search::is_spent(const MoveSet& named) const {
+    const EdgeStats& root = tree_.root();
+    if (!root.node) return false;
+    std::uint32_t forbidden = 0;
+    for (int i = 0; i < root.node->edge_count; ++i)
+        if (!named.test(root.node->moves()[i].point)) forbidden += root.node->edges[i].visits;
+    return forbidden > root.visits / 10;
 }
 
 // Whether a root that was kept is evaluated again: for what is of roots alone.
@@ -359,7 +370,7 @@ RootMove Search::root_as_move() const {
             .value = root_value(),
             .score = root_score(),
             .utility = -root.utility,
-            .lcb = -1,
+            .utility_lcb = -1,
             .prior = 1,
             .weight = static_cast<float>(root.visits),
             .value_lcb = -1};
@@ -388,7 +399,7 @@ std::vector<RootMove> Search::root_moves() const {
                          .value = visited ? stats.value : root_value(),
                          .score = visited ? stats.score : root_score(),
                          .utility = visited ? stats.utility : -root.utility,
-                         .lcb = bound,
+                         .utility_lcb = bound,
                          .prior = move.prior.value(),
                          .weight = static_cast<float>(stats.visits),
                          .value_lcb = bound,

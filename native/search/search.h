@@ -52,12 +52,12 @@ class Search {
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
     // of moves (or none); leaves that wait are forgotten. A position below the root that the `restrictions` leave no
-    // move is worth its own evaluation.
-    // A tree with restricted positions is kept only for the same position and the same restrictions, and for the same
-    // position only with the same moves at the root: what has visits says nothing about moves that could have none. A
-    // tree is dropped too where a pass at the root ended the game against params.conservative_pass, or led to the
-    // encore. Throws std::invalid_argument, and keeps the old root,
-    // when they leave no legal move at the root.
+    // move is worth its own evaluation. A tree with restricted positions is kept only for the same position and the
+    // same restrictions, and for the same position only with the same moves at the root: what has visits says nothing
+    // about moves that could have none. A tree is dropped too where moves that are forbidden now have more than a tenth
+    // of its visits, and where a pass at the root ended the game against params.conservative_pass, or led to the
+    // encore. Throws std::invalid_argument, and keeps the old root, when the restrictions leave no legal move at the
+    // root.
     void set_root(const Game& game, std::span<const MoveRestriction> restrictions = {});
 
     // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (from
@@ -184,6 +184,7 @@ class Search {
     void prepare_leaf(Simulation& sim);
     void examine_leaf(Simulation& sim);
     Outcome mixed(const Node& node, Outcome playouts) const;
+    bool is_judged(const Node& node) const;
     float draw_value(const Game& game) const;
     Node* add_node(Simulation& sim);
     EdgeStats& last_edge(const Path& path) { return path.empty() ? tree_.root() : path.back().stats(); }
@@ -243,6 +244,7 @@ class Search {
     bool passes_by_rule() const { return !has_pass_ && params_.pass_policy == PassPolicy::free; }
     bool holds_after(const std::optional<std::vector<Point>>& played, const Game& game, const MoveSet& named,
                      std::span<const MoveRestriction> restrictions) const;
+    bool is_spent(const MoveSet& named) const;
     bool refreshes_root() const;
     void set_komi(const std::optional<std::vector<Point>>& played);
     void cut(Node& node, std::size_t depth);

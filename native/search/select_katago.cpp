@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/choose.h"
 #include "search/random.h"
 
 namespace tengen {
@@ -114,7 +115,7 @@ class Futility {
         for (int i = 0; i < at.node.edge_count; ++i)
             if (at.prior(i) >= 0) maximum = std::max(maximum, weight_of(at.node.edges[i]));
         const NodeStats& root = at.node.stats();
-        needed_ = (params.lcb ? params.lcb_share : 1) * maximum;
+        needed_ = share_to_be_chosen(params) * maximum;
         per_visit_ = root.weight / static_cast<float>(std::max(root.visits, 1u));
         left_ = static_cast<float>(at.plan->left(at.node));
         stop_ = left_ > 0;  // else the remaining visits are unknown

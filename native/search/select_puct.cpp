@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "board/random.h"
+#include "search/choose.h"
 #include "search/leaf.h"
 #include "search/select.h"
 
@@ -146,7 +147,7 @@ class RootLimits {
         std::uint32_t maximum = 0;
         for (int i = 0; i < at.node.edge_count; ++i)
             if (at.prior(i) >= 0) maximum = std::max(maximum, at.node.edges[i].visits + at.node.edges[i].pending);
-        needed_ = (params.lcb ? params.lcb_share : 1) * static_cast<float>(maximum);
+        needed_ = share_to_be_chosen(params) * static_cast<float>(maximum);
         left_ = static_cast<float>(at.plan->left(at.node));
         stop_ = stop_ && at.plan->budget_is_exact && left_ > 0;  // else the remaining visits are unknown
     }

@@ -22,6 +22,7 @@ Search::End Search::descend(Simulation& sim) {
         if (!sim.path.empty() && may_catch_up(self)) return End::caught_up;
         if (params_.evaluates_before_expanding() && !node.terminal && is_below_expand_threshold(sim.path))
             return End::leaf;
+        if (!sim.path.empty() && is_judged(node)) return End::leaf;
         const int edge = node.terminal ? -1 : next_edge(sim, node, self);
         if (edge < 0) return End::terminal;
         sim.path.push_back({&node, edge});
@@ -201,6 +202,12 @@ Outcome Search::mixed(const Node& node, Outcome playouts) const {
     return {own * node.value + played * playouts.value, network_scores_ ? own * node.score + played * playouts.score
                                                         : played > 0    ? playouts.score
                                                                         : 0};
+}
+
+// Whether a node is the end of a game that the network judges, by playouts too: each visit has its own. In a graph a
+// node has one value for all.
+bool Search::is_judged(const Node& node) const {
+    return node.terminal && !node.counted && params_.playouts > 0 && params_.asks_network() && !tree_.is_graph();
 }
 
 // The value of a draw for the side to move.

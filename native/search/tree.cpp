@@ -108,7 +108,8 @@ void Tree::drop_node(Node* node) {
 
 std::uint32_t Tree::node_visits(const EdgeStats& edge) const {
     if (!edge.node || !edge.node->ready || !graph_) return edge.visits;
-    return weighted_ ? edge.node->stats().visits : std::max(edge.visits, visits_of(*edge.node));
+    const std::uint32_t counted = weighted_ ? edge.node->stats().visits : 0;  // 0 too where only the ownership is kept
+    return counted ? counted : std::max(edge.visits, visits_of(*edge.node));
 }
 
 Node* Tree::known(std::uint64_t key) const {

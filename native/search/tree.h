@@ -51,7 +51,6 @@ class Tree {
     bool full() const { return full_; }
     bool has_amaf() const { return amaf_; }
     bool is_graph() const { return graph_; }
-    bool is_weighted() const { return weighted_; }
 
     // Joins a node to the entry of a key, in a tree with value bias.
     void join_bias(Node& node, std::uint64_t key) { node.stats().bias = bias_.take(key); }

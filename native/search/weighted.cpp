@@ -232,7 +232,7 @@ RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, 
     const float radius = bound.radius * params_.win_utility / std::max(utility_radius(params_), 1e-20f);
     RootMove found{.point = point,
                    .visits = edge.visits,
-                   .lcb = bound.lower,
+                   .utility_lcb = bound.lower,
                    .prior = prior,
                    .weight = visited ? edge_weight(edge.visits, below) : 0,
                    .value_lcb = mean.value - radius,

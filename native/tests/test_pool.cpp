@@ -38,7 +38,7 @@ void end_move(Search& search, Game& game, Story& story) {
     story.push_back(tree_text(search.tree(), game.board().size(), 99, 1));
     for (const RootMove& m : search.root_moves())
         story.push_back(std::to_string(m.point) + " " + std::to_string(std::bit_cast<std::uint32_t>(m.value)) + " " +
-                        std::to_string(std::bit_cast<std::uint32_t>(m.lcb)));
+                        std::to_string(std::bit_cast<std::uint32_t>(m.utility_lcb)));
     for (const float x : search.root_ownership()) story.push_back(std::to_string(std::bit_cast<std::uint32_t>(x)));
     story.push_back("play " + std::to_string(move));
     game.play(move);

@@ -525,6 +525,13 @@ TEST(selfplay_leaf_symmetry_turns_there_and_back) {
     for (const int n : times) CHECK(n > 0);
 }
 
+TEST(selfplay_targets_keep_the_shares_of_large_weights) {
+    const auto target = [](std::vector<float> weights, bool whole) { return packed_target(weights, whole); };
+    CHECK(target({3, 0, 65535}, true) == (std::vector<std::uint32_t>{3u << 16, 2u | 65535u << 16}));
+    CHECK(target({20000, 0, 380000}, true) == (std::vector<std::uint32_t>{3449u << 16, 2u | 65535u << 16}));
+    CHECK(target({0.05f, 0.95f}, false) == (std::vector<std::uint32_t>{500u << 16, 1u | 9500u << 16}));
+}
+
 TEST(selfplay_refuses_what_cannot_work) {
     const auto with = [](auto change) {
         PlayParams params = puct();
@@ -539,6 +546,7 @@ TEST(selfplay_refuses_what_cannot_work) {
     CHECK_THROWS(with([](PlayParams& p) { p.decided_turns = -1; }));
     CHECK_THROWS(with([](PlayParams& p) { p.temperature = std::numeric_limits<float>::quiet_NaN(); }));
     CHECK_THROWS(with([](PlayParams& p) { p.temperature_halflife = 0; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.full.stop_futile = p.cheap.stop_futile = true; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.memory *= 2; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.transpositions = true; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.prune_pass_alive = true; }));

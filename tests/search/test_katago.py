@@ -93,7 +93,7 @@ def compare(search: TreeSearch, twin: PlainKatago) -> None:
         assert stats.no_result[i] == pytest.approx(child.average.no_result, abs=1e-4)
         variance = child.average.score_square - child.average.score**2
         assert stats.score_stdev[i] == pytest.approx(np.sqrt(variance), abs=1e-3)
-        assert stats.lcb[i] == pytest.approx(twin.lower_bound(child)[0], abs=1e-3)
+        assert stats.utility_lcb[i] == pytest.approx(twin.lower_bound(child)[0], abs=1e-3)
         assert list(search.pv(int(stats.point[i]))) == twin.line(int(stats.point[i]))[:20]
     played = {int(p): w for p, w, n in zip(stats.point, stats.play_weight, stats.visits, strict=True) if n}
     assert played == pytest.approx(twin.play_weights(twin.root), rel=2e-3)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
+from known_answers import Noise
 
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
@@ -95,3 +96,16 @@ def test_a_root_has_the_outputs_that_all_of_its_evaluations_have() -> None:
     found = search.root_evaluation()
     assert found is not None and found.lead is None and found.ownership is None
     assert found.time_left == OUTPUTS["time_left"]
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_visits_of_a_position_are_those_of_its_move_at_least(selection: str) -> None:
+    """In a tree that shares positions, and keeps the ownership of each."""
+    params = SearchParams(selection=selection, transpositions=True, node_ownership=True)  # type: ignore[arg-type]
+    search = TreeSearch(Noise(), params, 1)
+    search.set_root(Game(3))
+    search.run(1000)
+    stats = search.stats()
+    assert (stats.node_visits >= stats.visits).all()
+    _, visits, below = zip(*search.line(int(stats.point[0])), strict=True)
+    assert all(of_position >= of_move > 0 for of_position, of_move in zip(below, visits, strict=True))

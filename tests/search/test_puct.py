@@ -405,3 +405,23 @@ def test_playouts_judge_a_game_under_territory_rules_that_ended_by_passes(select
         search = searched(game, UniformEvaluator(), 1000, transpositions=transpositions, **params)
         moves = search.stats()
         assert moves.value[moves.point == 81][0] > 0
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.0])
+def test_each_visit_of_such_an_end_has_playouts_of_its_own_beside_the_network(weight: float) -> None:
+    """The network says 0.5 for either side, and playouts from an empty board end both ways."""
+    game = Game(5, "japanese", komi=0.5).play("pass")
+    params: dict[str, object] = {"playout_weight": weight, "playouts": 1, "score_weight": 0.0, "c_puct": 0.01}
+
+    def only_passes(view: View) -> np.ndarray:
+        likely = np.full(26, 1e-6, np.float32)
+        likely[25] = 1
+        return likely
+
+    search = searched(game, Scripted(lambda view: 0.5, policy=only_passes), 1, **params)
+    search.set_root(game, only([25], WHITE))
+    search.run(400)
+    value = float(search.stats().value[0])  # White's, at the position that Black would judge
+    played = (value + (1 - weight) * 0.5) / weight
+    assert search.stats().visits[0] == 399
+    assert abs(played) < 0.95, "one playout for all visits is 1 or -1"

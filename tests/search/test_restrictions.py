@@ -104,6 +104,18 @@ def test_a_tree_in_which_moves_of_the_root_were_forbidden_is_not_that_of_all_mov
     assert search.visits > 0, "what follows a move is what it was"
 
 
+def test_visits_of_moves_that_are_forbidden_now_do_not_count() -> None:
+    """After moves that were played the tree goes on, but for the best moves: they would use up the limit."""
+    found = searched(Game(5), [], 2000)
+    game = Game(5).play(found.choose())
+    found.set_root(game)
+    best, kept, stats = int(found.stats().point[0]), found.visits, found.stats()
+    for points, visits in ((stats.point[stats.visits == 0].tolist(), kept), ([best], 0)):
+        search = searched(Game(5), [], 2000)
+        search.set_root(game, [MoveRestriction(WHITE, points)])
+        assert search.visits == visits
+
+
 def test_a_player_without_a_move_left_keeps_the_position_as_it_is() -> None:
     search = searched(Game(5), [MoveRestriction(WHITE, (), 3, allow=True)], 100)
     assert search.visits == 100

@@ -225,6 +225,25 @@ def test_what_cannot_be_chosen_gets_no_visit_and_the_choice_stays() -> None:
     assert spared > 60
 
 
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_visits_that_the_rule_of_diversity_compares_are_not_futile(selection: str) -> None:
+    """The second of two moves of nearly one prior has more than half of the visits of the first."""
+    policy = np.zeros(26, np.float32)
+    policy[[6, 18]] = 0.55, 0.45
+
+    def chosen(**params: float) -> set[int]:
+        found = set()
+        for seed in range(12):
+            settings = SearchParams(selection=selection, lcb=False, score_weight=0.0, stop_futile=True, **params)  # type: ignore[arg-type]
+            search = TreeSearch(Scripted(policy=lambda view: policy), settings, 1, seed)
+            search.set_root(Game(5), only([6, 18]))
+            search.run(100)
+            found.add(search.choose())
+        return found
+
+    assert chosen(diversity=1.0) == {18} and chosen() == {6}
+
+
 def test_nothing_is_futile_while_nobody_knows_how_many_visits_are_to_come() -> None:
     """As under a clock or while pondering: the visits that a search plans unasked are a guess."""
 
@@ -476,9 +495,9 @@ def test_the_bound_of_leela_zero_is_the_quantile_of_students_t() -> None:
     by_quantile, by_errors = found
     np.testing.assert_array_equal(by_quantile.visits, by_errors.visits)
     known = by_quantile.visits >= 2
-    assert (by_quantile.lcb[~known] == -1).all()
+    assert (by_quantile.utility_lcb[~known] == -1).all()
     n, utility = by_quantile.visits[known].astype(float), by_quantile.utility[known].astype(float)
-    squares = np.maximum((utility - by_errors.lcb[known]) ** 2 * n * (n + 1) - 1, 0)  # n times the spread
+    squares = np.maximum((utility - by_errors.utility_lcb[known]) ** 2 * n * (n + 1) - 1, 0)  # n times the spread
     bound = utility - students_t.isf(1e-5, n - 1) * np.sqrt((squares + 4e-4) / (n - 1) / n)
-    assert (bound > -1).sum() > 3 and (by_errors.lcb[known] > -1).all()
-    np.testing.assert_allclose(by_quantile.lcb[known], np.maximum(bound, -1), atol=2e-3)
+    assert (bound > -1).sum() > 3 and (by_errors.utility_lcb[known] > -1).all()
+    np.testing.assert_allclose(by_quantile.utility_lcb[known], np.maximum(bound, -1), atol=2e-3)

@@ -26,8 +26,8 @@ PV_LENGTH = 20
 class RootStats:
     """The moves at the root, most visits first; an entry a move, means for the side to move.
 
-    A move without visits has the root's own means and lcb -1. `utility` is what the search maximises, in [-1, 1],
-    and `lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's by
+    A move without visits has the root's own means and bounds of -1. `utility` is what the search maximises, in [-1, 1],
+    and `utility_lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's by
     `policy_temperature`, without the temperature and noise of roots. `weight` is what the visits count for,
     `play_weight` that by which the move is chosen. `node_visits` and `node_weight` are those of the position after
     the move, which other lines may have visited too where the tree shares positions (`transpositions`); else they
@@ -40,7 +40,7 @@ class RootStats:
     value: Floats
     score: Floats
     utility: Floats
-    lcb: Floats
+    utility_lcb: Floats
     prior: Floats
     weight: Floats
     value_lcb: Floats
@@ -177,7 +177,7 @@ class SearchView:
                     pv=tuple(step.point for step in line),
                     pv_visits=tuple(step.visits for step in line),
                     utility=move["utility"],
-                    utility_lcb=move["lcb"],
+                    utility_lcb=move["utility_lcb"],
                     weight=move["weight"],
                     lead=_known(move["lead"]),
                     score_stdev=_known(move["score_stdev"]),
