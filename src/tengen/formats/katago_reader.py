@@ -106,8 +106,8 @@ class _ModelReader:
         planes, scalars = self._tokens.integer("the number of planes"), self._tokens.integer("the number of scalars")
         expected = INPUT_SIZES[PLANE_SETS[self._version]]
         if (planes, scalars) != expected:
-            raise Malformed(f"format {self._version} has {expected[0]} planes and {expected[1]} scalars, found {planes} "
-                            f"and {scalars}")  # fmt: skip
+            raise Malformed(f"format {self._version} has {expected[0]} planes and {expected[1]} scalars, "
+                            f"found {planes} and {scalars}")  # fmt: skip
         multipliers = Multipliers()
         if self._version >= 13:
             names = Multipliers.__dataclass_fields__
@@ -202,9 +202,18 @@ class _ModelReader:
         _fits(norm2, middle)
         _fits(convolution2, middle, channels)
         return PoolingBlock(
-            name, norm1, activation1, convolution1, pooled, pooled_norm, pooled_activation, to_bias, norm2, activation2,
+            name,
+            norm1,
+            activation1,
+            convolution1,
+            pooled,
+            pooled_norm,
+            pooled_activation,
+            to_bias,
+            norm2,
+            activation2,
             convolution2,
-        )  # fmt: skip
+        )
 
     def _nested(self, name: str, channels: int) -> NestedBlock:
         count = self._tokens.integer(f"the number of blocks in {name}", 1, _MAX_BLOCKS)
@@ -313,9 +322,21 @@ class _ModelReader:
             _fits(pass_linear2, width, outputs)
         _fits(pass_linear, 3 * pooled_width, outputs if pass_linear2 is None else width)
         return PolicyHead(
-            name, outputs, convolution, pooled, pooled_norm, pooled_activation, to_bias, norm, activation, last,
-            pass_linear, bias, pass_activation, pass_linear2,
-        )  # fmt: skip
+            name,
+            outputs,
+            convolution,
+            pooled,
+            pooled_norm,
+            pooled_activation,
+            to_bias,
+            norm,
+            activation,
+            last,
+            pass_linear,
+            bias,
+            pass_activation,
+            pass_linear2,
+        )
 
     def _value(self, channels: int) -> ValueHead:
         name = self._tokens.name("the value head")
@@ -336,9 +357,19 @@ class _ModelReader:
         _fits(numbers_bias, score_outputs(self._version))
         _fits(ownership, width, 1)
         return ValueHead(
-            name, convolution, norm, activation, linear1, bias1, activation1, value, value_bias, numbers, numbers_bias,
+            name,
+            convolution,
+            norm,
+            activation,
+            linear1,
+            bias1,
+            activation1,
+            value,
+            value_bias,
+            numbers,
+            numbers_bias,
             ownership,
-        )  # fmt: skip
+        )
 
     def _convolution(self) -> Convolution:
         name = self._tokens.name("a convolution")
