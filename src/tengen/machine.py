@@ -27,11 +27,9 @@ from typing import Any, Literal
 
 import psutil
 
-Device = Literal[
-    "auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "torch", "uniform"
-]
+Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "torch"]
 """What evaluates a network; see tengen.evaluators.devices. auto: the fastest that the machine has; onnxruntime: ONNX
-Runtime on the CPU; torch: PyTorch on its GPU, or on the CPU without one; uniform: nothing, equal probabilities."""
+Runtime on the CPU; torch: PyTorch on its GPU, or on the CPU without one."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
 _EXIT_SECONDS = 10.0  # for a batch and a callback at the end of the program

@@ -16,7 +16,6 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 def test_devices(network: Path) -> None:
     assert isinstance(load_evaluator(network), OpenVinoEvaluator)
     assert isinstance(load_evaluator(str(network), "onnxruntime"), OnnxRuntimeEvaluator)
-    assert isinstance(load_evaluator(device="uniform"), UniformEvaluator)
     assert isinstance(load_evaluator("uniform"), UniformEvaluator)
 
 

@@ -58,7 +58,7 @@ class EvaluatorOptions(TypedDict, total=False):
 def open_device(
     path: Path, device: Device, *, layout: Layout | None = None, **options: Unpack[EvaluatorOptions]
 ) -> NetworkFileEvaluator:
-    """The evaluator of a network file on a device other than auto and uniform; `layout` is for the CPU.
+    """The evaluator of a network file on a device other than auto; `layout` is for the CPU.
 
     Raises NetworkError where this machine does not have the device and for a precision that the device does not offer,
     MissingExtra without its library.

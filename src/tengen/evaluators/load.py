@@ -53,7 +53,7 @@ def load_evaluator(
     network = load(name_or_path)
     evaluator: Evaluator = network
     by_size: dict[int, str | Path] = {**default_by_size(name_or_path), **on_sizes}
-    if by_size and device != "uniform":
+    if by_size:
         evaluator = BySizeEvaluator(network, {size: partial(load, path) for size, path in by_size.items()})
     if symmetry != "none":
         evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode=symmetry, seed=seed))
@@ -63,7 +63,7 @@ def load_evaluator(
 def _on_device(
     name_or_path: str | Path, device: Device, batch: int | None, threads: int, precision: Precision, remember: bool
 ) -> BatchEvaluator:
-    if device == "uniform" or str(name_or_path) == "uniform":
+    if str(name_or_path) == "uniform":
         return UniformEvaluator()
     path = find_network(name_or_path)
     layout = None
