@@ -64,6 +64,8 @@ def test_fields_of_any_depth_get_one_answer(head: str) -> None:
         ("initialPlayer", "x", "'x'"),
         ("analyzeTurns", [1], "turn 1"),
         ("analyzeTurns", "1", "array"),
+        ("analyzeTurns", [0.5], "array of whole numbers expected, not 0.5"),
+        ("analyzeTurns", [False], "not False"),
         ("priorities", [1], "analyzeTurns"),
         ("priority", 2**62, "whole number"),
         ("priority", "high", "whole number"),
@@ -71,6 +73,12 @@ def test_fields_of_any_depth_get_one_answer(head: str) -> None:
         ("rules", "no such rules", "unknown rules"),
         ("rules", "\ud800", "unknown rules"),
         ("rules", {"ko": "NONE"}, "none"),
+        ("rules", '{"ko": ', "invalid JSON"),
+        ("rules", '{"ko": "NONE"}', "none"),
+        ("rules", {"komi": 5.3}, "komi: a whole or half number from -400 to 400 expected, not 5.3"),
+        ("rules", {"komi": True}, "not True"),
+        ("rules", '{"komi": "six"}', "'six'"),
+        ("rules", "koSIMPLEkomi500", "400"),
         ("komi", 6.25, "half"),
         ("komi", 401, "400"),
         ("whiteHandicapBonus", 2, "2"),
@@ -361,12 +369,28 @@ def test_komi_rules_and_handicap_reach_the_search() -> None:
         ("aga-button", 7),
         ({"hasButton": True}, 7),
         ({"scoring": "TERRITORY"}, 6.5),
+        ('{"ko":"SIMPLE","scoring":"TERRITORY","komi":5.5}', 5.5),
+        (' {"score": "TERRITORY"}', 6.5),
+        ('{"ko": "SITUATIONAL", "friendlyPassOk": true}', 7.5),
     ],
 )
 def test_rules_have_the_komi_that_they_name_or_katago_s(rules: object, komi: float) -> None:
     """As in KataGo the parts of New Zealand's rules without their name mean the 7.5 points of other area scoring."""
     query, _ = read_query({**PLAIN, "rules": rules}, AnalysisSettings.default(), UniformEvaluator())
     assert query.turns[0].game.komi == komi
+
+
+def test_the_komi_of_the_rules_is_checked_beside_that_of_the_query() -> None:
+    with Talk() as talk:
+        (answer,) = talk.ask(rules={"komi": 5.3}, komi=7.5)
+        assert (answer["field"], "5.3" in answer["error"]) == ("rules", True)
+
+
+def test_whole_numbers_of_an_array_may_be_written_as_floats() -> None:
+    fields = {**PLAIN, "moves": [["B", "C3"]], "analyzeTurns": [0.0, 1], "priorities": [5, -2.0]}
+    query, _ = read_query(fields, AnalysisSettings.default(), UniformEvaluator())
+    assert [(turn.number, turn.priority) for turn in query.turns] == [(0, 5), (1, -2)]
+    assert all(type(turn.number) is type(turn.priority) is int for turn in query.turns), "reports have whole numbers"
 
 
 BLACK = {"reportAnalysisWinratesAs": "BLACK"}

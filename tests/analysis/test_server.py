@@ -102,7 +102,7 @@ def test_a_query_that_waits_is_terminated_without_results_and_one_that_runs_with
         talk.wait(1)
         talk.send(id="waits", moves=MOVES, analyzeTurns=[0, 1, 2])
         before = len(talk.answers)
-        talk.act("terminate", terminateId="waits", turnNumbers=[1, 5])
+        talk.act("terminate", terminateId="waits", turnNumbers=[1.0, 5])
         answers = [answer for answer in talk.answers[before:] if answer["id"] != "runs"]
         assert answers[0] == {"id": "waits", "turnNumber": 1, "isDuringSearch": False, "noResults": True}
         assert answers[1] == {"id": "action", "action": "terminate", "terminateId": "waits", "turnNumbers": [1, 5]}
@@ -197,13 +197,13 @@ def test_the_end_of_the_input(tengen, waiting: bool) -> None:  # type: ignore[no
     lines += [json.dumps({"id": "model", "action": "query_models"})] if waiting else []
     lines += [] if waiting else [json.dumps({**PLAIN, "maxVisits": ENDLESS})]
     arguments = [] if waiting else ["-quit-without-waiting"]
-    done = tengen("analysis", "--device", "uniform", *arguments, input="\n".join(lines))
+    done = tengen("analysis", "--net", "uniform", *arguments, input="\n".join(lines))
     assert done.returncode == 0 and "ready to begin handling requests" in done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     if waiting:
         assert sorted(answer["id"] for answer in answers) == ["0", "1", "2", "model"]
         (model,) = next(answer["models"] for answer in answers if answer["id"] == "model")
-        assert (model["name"], model["internalName"], model["version"]) == ("default", "uniform", 0)
+        assert (model["name"], model["internalName"], model["version"]) == ("uniform", "uniform", 0)
 
 
 def test_a_reader_that_goes_away_ends_the_wait() -> None:
@@ -220,7 +220,7 @@ def test_a_reader_that_goes_away_ends_the_wait() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_answers_that_cannot_be_written_are_an_error() -> None:
     query = json.dumps({**PLAIN, "maxVisits": 5})
-    command = [sys.executable, "-m", "tengen", "analysis", "--device", "uniform"]
+    command = [sys.executable, "-m", "tengen", "analysis", "--net", "uniform"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, input=query, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
     assert (done.returncode, done.stderr.splitlines()[-1][:23]) == (2, "error: the disk is full")

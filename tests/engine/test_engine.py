@@ -388,6 +388,41 @@ def test_moves_may_be_allowed_and_avoided() -> None:
     assert {c.point for c in engine.think(Limits(visits=30)).candidates} == {3, 4}
 
 
+@pytest.mark.parametrize(
+    "style",
+    [Style(policy_temperature=1.0, policy_floor=0.0), Style(mean_loss=9.0), Style(temperature=1.0)],
+    ids=["policy", "loss", "temperature"],
+)
+@pytest.mark.parametrize("allow", [False, True])
+def test_the_style_draws_among_the_moves_that_may_be_played(style: Style, allow: bool) -> None:
+    evaluator = ScriptedEvaluator({40: 1000.0, 41: 300.0, 42: 300.0})
+    restriction = MoveRestriction(BLACK, [41, 42] if allow else [40], allow=allow)
+    drawn = set()
+    for seed in range(12):
+        engine = Engine(evaluator, seed=seed, style=style)
+        engine.set_position(Game(9), restrictions=[restriction])
+        drawn.add(engine.think(Limits(visits=30)).move)
+    assert {41, 42} <= drawn and 40 not in drawn
+    assert not allow or drawn == {41, 42}
+
+
+@pytest.mark.parametrize(
+    ("restriction", "passes"),
+    [
+        (MoveRestriction(WHITE, [4]), True),
+        (MoveRestriction(WHITE, [PASS]), False),
+        (MoveRestriction(WHITE, [4, 24], allow=True), False),
+        (MoveRestriction(BLACK, [PASS]), True),
+    ],
+)
+def test_a_finished_game_is_passed_where_a_pass_may_be_played(restriction: MoveRestriction, passes: bool) -> None:
+    engine = Engine(ScriptedEvaluator({4: 99.0, 24: 50.0}))
+    engine.set_position(Game.from_diagram(SETTLED, to_play=WHITE), restrictions=[restriction])
+    move = engine.think(Limits(visits=50)).move
+    assert (move == PASS) is passes
+    assert passes or (move in restriction.points) is restriction.allow
+
+
 def test_overrides_hold_for_one_position_and_drop_the_tree() -> None:
     engine, game = Engine(UniformEvaluator(), SearchParams(c_puct=0.9), batch=1), Game(9)
     engine.set_position(game)
@@ -607,15 +642,18 @@ def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
 # Resigning.
 
 
-def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False) -> list[int]:
-    """The numbers of the moves at which Black, who always sees a lost game, resigns; he may forget each tree."""
+def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False, avoided: bool = False) -> list[int]:
+    """The numbers of the moves at which Black, who always sees a lost game, resigns.
+
+    He may forget each tree, and he may have to avoid the move that he prefers.
+    """
     game, resigned = Game(9), []
     engine = Engine(ScriptedEvaluator(value=-0.99), style=style)
     order = [p for p in range(81) if (p // 9 + p) % 2 == 0] + [p for p in range(81) if (p // 9 + p) % 2]
     for number in range(moves):
         if forgetful:
             engine.forget()
-        engine.set_position(game)
+        engine.set_position(game, restrictions=[MoveRestriction(BLACK, [order[-1]])] if avoided else [])
         if number % 2 == 0 and engine.think(Limits(visits=1)).resign:
             resigned.append(number)
         legal = set(game.legal_points())
@@ -626,6 +664,7 @@ def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False) -
 def test_a_hopeless_game_is_resigned_and_not_early() -> None:
     resigned = play_hopeless_game(Style())
     assert resigned and resigned[0] >= 0.2 * 81
+    assert play_hopeless_game(Style(), avoided=True) == resigned
 
 
 def test_resigning_can_be_turned_off() -> None:

@@ -12,7 +12,7 @@ from tengen import coords
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, RootEvaluation, SearchResult
-from tengen.engine.search import MoveRestriction
+from tengen.engine.search import PV_LENGTH, MoveRestriction
 from tengen.engine.style import Style
 from tengen.evaluators import Evaluator, UniformEvaluator
 from tengen.evaluators.evaluation import Floats
@@ -40,6 +40,7 @@ class FakeEngine:
     overrides: dict[str, Any] = field(default_factory=dict)
     asked: list[tuple[Limits | None, float, bool]] = field(default_factory=list)
     pondered: int = 0
+    pv_length: int = PV_LENGTH
     stopped: int = 0
     forgotten: int = 0
     params: SearchParams = field(default_factory=SearchParams)
@@ -90,7 +91,9 @@ class FakeEngine:
         every: float = 0.25,
         cleanup: bool = False,
         decide: bool = True,
+        pv_length: int = PV_LENGTH,
     ) -> SearchResult:
+        self.pv_length = pv_length
         self.asked.append((limits, every, cleanup))
         self.time += self.seconds
         result = self._result(self.script.pop(0) if self.script else "pass")
@@ -116,12 +119,12 @@ class FakeEngine:
 
     def _result(self, word: str) -> SearchResult:
         assert self.position is not None
-        game, resign = self.position, word == "resign"
+        game, resign, length = self.position, word == "resign", self.pv_length
         point = game.size**2 if resign else coords.from_gtp(word, game.size)
         best = Candidate(
-            point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2), (12, 4),
+            point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2)[:length], (12, 4)[:length],
             utility=0.125, utility_lcb=-0.25, weight=11.5, lead=0.75, score_stdev=20.0, no_result=0.01,
-            node_visits=14, node_weight=13.5, pv_node_visits=(14, 5),
+            node_visits=14, node_weight=13.5, pv_node_visits=(14, 5)[:length],
         )  # fmt: skip
         other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,), weight=3, node_visits=3, node_weight=3)
         unseen = Candidate(1, 0, 0.5, 0.0, 0.05, 0.0)

@@ -16,7 +16,7 @@ from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.result import SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.evaluators import UniformEvaluator
-from tengen.game import BLACK, WHITE
+from tengen.game import BLACK, WHITE, Game
 
 
 def test_leela_zeros_lines() -> None:
@@ -115,6 +115,40 @@ def test_an_analysis_may_hide_the_moves_before() -> None:
         assert hides == (value == "true")
 
 
+def test_a_pass_does_not_end_the_game_of_an_analysis() -> None:
+    """KataGo's conservativePass is on in GTP. Engine moves pass by rules of their own."""
+
+    def is_conservative(command: str) -> bool:
+        session.lines = type(session.lines)()
+        talk(session, command)
+        return bool(session.engine.overrides.get("conservative_pass"))  # type: ignore[attr-defined]
+
+    session = played("D4")
+    assert not is_conservative("kata-analyze w 10"), "a pass would end nothing: the tree of the engine's moves is kept"
+    session.game.play("pass")
+    assert ask(session, "kata-get-param conservativePass") == "true"
+    assert is_conservative("kata-analyze b 10") and is_conservative("lz-analyze b 10")
+    assert not is_conservative("kata-search b") and not is_conservative("kata-search_analyze b 10")
+    session.lines = type(session.lines)()
+    assert ask(session, "kata-set-param conservativePass false") == ""
+    assert ask(session, "kata-get-param conservativePass") == "false"
+    assert not is_conservative("kata-analyze b 10") and session.engine.params == SearchParams()
+
+
+def test_an_analysis_after_a_pass_judges_a_pass_by_what_follows() -> None:
+    """Black, who is ahead by one stone and much area, would win by a pass if that ended the game."""
+    session = session_of()
+    session.game = Game(5, "tromp-taylor", komi=0.5).play("C3").play("pass")
+    engine = session.engine = Engine(UniformEvaluator())
+    for conservative in (True, False):
+        if not conservative:
+            ask(session, "kata-set-param conservativePass false")
+        session.set_position(BLACK, session.game)
+        candidates = engine.think(Limits(visits=200), decide=False).candidates
+        (by_pass,) = (c for c in candidates if c.point == 25)
+        assert (by_pass.winrate < 0.75) is conservative
+
+
 def test_minmoves_shows_moves_without_visits() -> None:
     session = session_of(FakeEngine(["E5"]))
     assert talk(session, "lz-analyze minmoves 3").count("info move") == 3
@@ -169,11 +203,26 @@ def test_the_visits_of_a_line_are_shown_on_request() -> None:
     session = session_of(FakeEngine(["E5"]))
     answer = talk(session, "kata-analyze 10 pvVisits true pvEdgeVisits true maxmoves 1")
     assert answer.endswith(" pv E5 pass pvVisits 14 5 pvEdgeVisits 12 4\n\n")
-    session.lines = type(session.lines)()
-    ask(session, "kata-set-param analysisPVLen 1")
     session.front = replace(session.front, pv_length=0)
     session.lines = type(session.lines)()
     assert talk(session, "kata-analyze 10 pvVisits true").count(" pv pass pvVisits 14") == 1
+
+
+@pytest.mark.parametrize("name", ["kata-search_analyze", "kata-genmove_analyze"])
+def test_a_line_has_as_many_moves_as_are_asked_for(name: str) -> None:
+    """More than the 20 of other searches as well; as in KataGo the first move does not count."""
+    session = session_of(limits=Limits(visits=300))
+    evaluator = ScriptedEvaluator({point: 8.0 ** (40 - point) for point in range(40)})
+    session.engine = Engine(evaluator, SearchParams(prune_eyes=False), batch=1)
+    session.set_position(BLACK, session.game)
+    session.engine.think(Limits(visits=300), decide=False)
+    for length in (3, 30):
+        ask(session, f"kata-set-param analysisPVLen {length}")
+        session.lines = type(session.lines)()
+        line = talk(session, f"{name} b maxmoves 1 pvVisits true").split("\n")[1]
+        pv, visits = line.partition(" pv ")[2].split(" pvVisits ")
+        assert len(pv.split()) == len(visits.split()) == length + 1
+        session.game = Game(9)
 
 
 @pytest.mark.parametrize(("owner", "winrates"), [("BLACK", (0.5625, 0.4375)), ("WHITE", (0.4375, 0.5625))])

@@ -66,7 +66,9 @@ def test_bad_vertices_are_named(word: str) -> None:
         Arguments((word,)).vertex(0, 9)
 
 
-@pytest.mark.parametrize("word", ["nan", "inf", "1e5", "0x10", "--1", "1,5", "", "٣", "9" * 400])
+@pytest.mark.parametrize(
+    "word", ["nan", "inf", "1e", "e5", "1e+", "1e500", "1e5.0", "0x10", "--1", "1,5", "", "٣", "9" * 400]
+)
 def test_only_plain_numbers_are_numbers(word: str) -> None:
     with pytest.raises(GtpError, match="not a number"):
         Arguments((word,)).number(0)
@@ -77,6 +79,12 @@ def test_only_plain_numbers_are_numbers(word: str) -> None:
 @given(st.floats(-400, 400))
 def test_numbers_are_read_as_written(value: float) -> None:
     assert Arguments((f"{value:.3f}",)).number(0) == float(f"{value:.3f}")
+
+
+@pytest.mark.parametrize(("word", "value"), [("1e1", 10), ("5E-1", 0.5), (".5e+2", 50), ("6.e0", 6)])
+def test_numbers_may_have_an_exponent(word: str, value: float) -> None:
+    """KataGo reads the interval of an analysis, times and komi as C++ reads floating-point numbers."""
+    assert Arguments((word,)).number(0) == value
 
 
 def test_the_number_of_arguments_is_checked() -> None:

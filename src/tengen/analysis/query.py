@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -97,6 +98,7 @@ class Query:
 def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator) -> tuple[Query, list[Warned]]:
     """Read a query with a string `id`. Raises QueryError; a query with warnings is searched nevertheless."""
     warnings: list[Warned] = []
+    fields = _with_rules_read(fields)
     # The fields, each by itself.
     size = _board_size(fields)
     stones = _moves(fields, "initialStones", size, may_pass=False) if "initialStones" in fields else []
@@ -171,6 +173,15 @@ def _board_size(fields: Fields) -> int:
     return sizes[0]
 
 
+def _with_rules_read(fields: Fields) -> Fields:
+    """The fields with the object of the rules where they are its JSON, as KaTrain sends rule sets of the user's own."""
+    given = fields.get("rules")
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):  # `Rules.parse` says what is wrong
+            return {**fields, "rules": json.loads(given)}
+    return fields
+
+
 def _rules(fields: Fields) -> Rules:
     given = fields.get("rules")
     try:
@@ -178,6 +189,8 @@ def _rules(fields: Fields) -> Rules:
             # KataGo writes the komi behind the parts of the rules. JSON may have half of a surrogate pair.
             rules = Rules.parse(_KOMI_OF_RULES.sub("", given).encode(errors="replace").decode())
         elif isinstance(given, dict):
+            if "komi" in given:
+                _komi(given, "rules")  # checked as by KataGo, also where the query has another one
             rules = Rules.from_katago({name: value for name, value in given.items() if name != "komi"})
         else:
             raise QueryError("rules", "a name such as chinese, or a JSON object with the fields of the rules, expected")
@@ -198,12 +211,21 @@ def _start(size: int, rules: Rules, fields: Fields) -> Game:
     if isinstance(given, str):
         found = _KOMI_OF_RULES.search(given)
         given = {"komi": float(found[1])} if found else {}
-    source = fields if "komi" in fields else given
-    if "komi" in source:
-        komi = _number(source, "komi", -MAX_KOMI, MAX_KOMI)
-        if not (2 * komi).is_integer():
-            raise QueryError("komi", f"a whole or half number expected, not {komi:g}")
+    if "komi" in fields:
+        komi = _komi(fields, "komi")
+    elif "komi" in given:
+        komi = _komi(given, "rules")
     return Game(size, rules, komi)
+
+
+def _komi(source: Fields, field: str) -> float:
+    """The komi of a query or of its rules; `field` is the one that is wrong where the komi is."""
+    value = source["komi"]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and -MAX_KOMI <= value <= MAX_KOMI and float(2 * value).is_integer()):
+        text = f"a whole or half number from {-MAX_KOMI} to {MAX_KOMI} expected, not {_shown(value)}"
+        raise QueryError(field, text if field == "komi" else f"komi: {text}")
+    return float(value)
 
 
 def _usual_komi(rules: Rules, given: object) -> float:
@@ -453,11 +475,15 @@ def _integer(fields: Fields, name: str, low: int, high: int) -> int:
 
 
 def integers(fields: Fields, name: str) -> list[int]:
-    """The whole numbers of a field that is there. Raises QueryError for anything else."""
+    """The whole numbers of a field that is there, 1.0 as 1. Raises QueryError for anything else."""
     value = fields[name]
-    if not isinstance(value, list) or any(isinstance(one, bool) or not isinstance(one, int) for one in value):
-        raise QueryError(name, "an array of whole numbers expected")
-    return value
+    form = "an array of whole numbers expected"
+    if not isinstance(value, list):
+        raise QueryError(name, form + _not(value))
+    for one in value:
+        if not (type(one) is int or (isinstance(one, float) and one.is_integer())):
+            raise QueryError(name, form + _not(one))
+    return [int(one) for one in value]
 
 
 def _number(fields: Fields, name: str, low: float, high: float) -> float:

@@ -20,7 +20,7 @@ from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
 from tengen.engine.result import Count, SearchResult
-from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.engine.search import PV_LENGTH, MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style
 from tengen.engine.task import Progress, SearchTask
 from tengen.errors import NetworkError, RecipeError
@@ -76,7 +76,7 @@ class Engine:
         self._last_stop = object()  # another one after each stop
         self._pondering: threading.Thread | None = None
         self._game: Game | None = None
-        self._restricted = False
+        self._restrictions: tuple[MoveRestriction, ...] = ()
         self._overrides: dict[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -155,7 +155,7 @@ class Engine:
             if before is None or not goes_on(before, position):
                 self._judge.forget()
             self._search.set_root(position, restrictions=restrictions)
-            self._game, self._restricted = position, bool(restrictions)
+            self._game, self._restrictions = position, tuple(restrictions)
 
     def forget(self) -> None:
         """Drop the tree and the restrictions of the position. The winrates that resignation rests on stay."""
@@ -165,7 +165,7 @@ class Engine:
             self._renew(self._search.params)
             if game is not None:
                 self._search.set_root(game)
-                self._game, self._restricted = game, False
+                self._game, self._restrictions = game, ()
 
     def warm_up(self, size: int) -> None:
         """Compile the models for boards of this size, so that this takes no time from a clock.
@@ -191,13 +191,15 @@ class Engine:
         every: float = 0.25,
         cleanup: bool = False,
         decide: bool = True,
+        pv_length: int = PV_LENGTH,
     ) -> SearchResult:
         """Search the position within the limits (the engine's own if None) and decide on a move.
 
         At least one batch is searched. `on_progress` gets the state of the search each `every` seconds, in this
         thread. The search ends early on `stop`, or when `until()`, called after each batch, is true. With `cleanup`
         dead stones are captured before passing. Without `decide`, as for an analysis, the result is that of the search
-        alone, and resignation does not count it as a move. Raises RuntimeError before the first `set_position`.
+        alone, and resignation does not count it as a move. Principal variations have `pv_length` moves at most. Raises
+        RuntimeError before the first `set_position`.
         """
         last_stop = self._last_stop
         self._end_pondering()
@@ -205,7 +207,7 @@ class Engine:
             game = self._position()
             limits = limits or self.limits
             budget = limits.budget(game.size, game.move_number)
-            task = self._task(budget, on_progress, until, every, last_stop)
+            task = self._task(budget, on_progress, until, every, last_stop, pv_length)
             result = task.run()
             if not decide:
                 return result
@@ -300,6 +302,7 @@ class Engine:
         until: Callable[[], bool] | None,
         every: float,
         last_stop: object,
+        pv_length: int = PV_LENGTH,
     ) -> SearchTask:
         """The search of the position, for `stop` to end; it is stopped if `last_stop` is not the last one any more."""
         task = SearchTask(
@@ -309,6 +312,7 @@ class Engine:
             on_progress=on_progress,
             until=until,
             every=every,
+            pv_length=pv_length,
             known=None if self._task_now is None else self._task_now.batch,
         )
         self._task_now = task
@@ -318,16 +322,21 @@ class Engine:
 
     def _decide(self, result: SearchResult, cleanup: bool, pass_winrate: Callable[[], float]) -> SearchResult:
         """The result with the move to play: style, passing and resignation are applied."""
-        if self._restricted:
-            return result
         game = self._position()
         drawn = self._draw(result)
         ranked = sorted(result.candidates, key=lambda c: c.point != drawn)
-        move = choose_move(game, ranked, lambda: self._count_root(result), pass_winrate, cleanup=cleanup)
+        chosen = choose_move(game, ranked, lambda: self._count_root(result), pass_winrate, cleanup=cleanup)
+        # Style and passing do not know the restrictions of the position, the search does.
+        move = next((move for move in (chosen, drawn) if self._permits(move)), result.move)
         hopeless = self._judge.judge(
             self.style, game.to_play, game.move_number, result.winrate, game.size, game.handicap
         )
         return replace(result, move=move, resign=hopeless and move != game.pass_point)
+
+    def _permits(self, point: int) -> bool:
+        """Whether the restrictions of the position leave this move to the side to move."""
+        color = self._position().to_play
+        return all((point in r.points) == r.allow for r in self._restrictions if r.color == color and r.until_depth > 0)
 
     def _draw(self, result: SearchResult) -> int:
         """The best move of the search, or one drawn at random where the style says so."""

@@ -61,7 +61,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class View:
-    """How results are written: the board, the length of a line of moves, and whose values they are.
+    """How results are written: the board, and whose values they are.
 
     below: mean and deviation of the ownership below a root move, or below the root. symmetries: those of the position,
     of whose moves the search has one each; the identity is left out. sign: 1 for values of the side to
@@ -69,7 +69,6 @@ class View:
     """
 
     size: int
-    length: int
     below: Callable[[int | None], tuple[Floats, Floats] | None]
     symmetries: Sequence[int] = ()
     sign: int = 1
@@ -184,12 +183,10 @@ def _signed(value: float | None, view: View) -> float | None:
 def _variation(move: Shown, options: AnalyzeOptions, view: View) -> str:
     """The principal variation, on request with the visits of its moves and the ownership below the first."""
     c = move.found
-    moves = (view.move(point, move.symmetry) for point in (c.pv or (c.point,))[: view.length])
+    moves = (view.move(point, move.symmetry) for point in c.pv or (c.point,))
     columns = {"pvVisits": c.pv_node_visits, "pvEdgeVisits": c.pv_visits}
     visits = [
-        " ".join([name, *map(str, column[: view.length])])
-        for name, column in columns.items()
-        if name in options.shown and column
+        " ".join([name, *map(str, column)]) for name, column in columns.items() if name in options.shown and column
     ]
     names = ("movesOwnership", "movesOwnershipStdev")
     below = view.ownership(names, options.shown, c.point, move.symmetry) if c.visits else []
@@ -233,6 +230,7 @@ def analyze(form: Format, whole: bool = False) -> Callable[[GtpSession, Argument
                 until=session.lines.pending,
                 every=options.every,
                 decide=False,
+                pv_length=session.front.pv_length + 1,
             )
             return ""
 
@@ -290,7 +288,6 @@ def _view(session: GtpSession, game: Game, options: AnalyzeOptions, whole: bool)
     merged = session.engine.params_on(game.size).merge_symmetric
     return View(
         game.size,
-        session.front.pv_length + 1,
         session.engine.ownership_below,
         root_symmetries(game, options.restrictions) if merged else (),
         perspective_sign(session.front.perspective, game.to_play),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tengen.engine.katago_params import KATAGO_PARAMS, is_ignored, katago_values, read_katago_params
+from tengen.engine.katago_params import KATAGO_PARAMS, KatagoChanges, is_ignored, katago_values, read_katago_params
 from tengen.engine.params import SearchParams, set_beside
 from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
@@ -85,8 +85,8 @@ def _values(session: GtpSession) -> dict[str, object]:
     """All settings that have an effect: under KataGo's names, then under Tengen's own."""
     params = session.engine.params_on(session.game.size)
     front = {name: getattr(session.front, field) for name, field in SESSION_SETTINGS.items()}
-    theirs = katago_values(params, session.engine.style, session.options.limits, front)
-    return {**dict(theirs), **params.model_dump(), **{name: getattr(session.engine.style, name) for name in WEAKENING}}
+    theirs = dict(katago_values(params, session.engine.style, session.options.limits, front)) | front
+    return {**theirs, **params.model_dump(), **{name: getattr(session.engine.style, name) for name in WEAKENING}}
 
 
 def _change(session: GtpSession, settings: Mapping[str, object]) -> None:
@@ -99,7 +99,7 @@ def _change(session: GtpSession, settings: Mapping[str, object]) -> None:
 def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None:
     """Change settings under both kinds of names; all values are checked before the first is changed."""
     engine, own = session.engine, {*SearchParams.model_fields, *WEAKENING}
-    changes = read_katago_params({name: value for name, value in settings.items() if name not in own})
+    changes = _of_analysis(read_katago_params({name: value for name, value in settings.items() if name not in own}))
     if changes.unknown:
         raise GtpError(unknown_name("search setting", min(changes.unknown), [*own, *KATAGO_PARAMS], "kata-list-params"))
     if of_the_start := set(changes.front) - set(SESSION_SETTINGS) - set(_WITHOUT_EFFECT):
@@ -119,6 +119,14 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     session.options = replace(session.options, limits=limits)
     changed = {SESSION_SETTINGS[name]: value for name, value in changes.front.items() if name in SESSION_SETTINGS}
     session.front = replace(session.front, **changed)
+
+
+def _of_analysis(changes: KatagoChanges) -> KatagoChanges:
+    """The changes with conservativePass as a setting of analyses: the engine's own moves pass by `engine.passing`."""
+    search = dict(changes.search)
+    if (value := search.pop("conservative_pass", None)) is None:
+        return changes
+    return replace(changes, search=search, front={**changes.front, "conservativePass": value})
 
 
 def _no_setting(name: str) -> str:

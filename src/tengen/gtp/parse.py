@@ -14,7 +14,7 @@ _COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab
 _ID = re.compile(r"[0-9]+")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,12}")
-_NUMBER = re.compile(r"[+-]?([0-9]{1,12}(\.[0-9]*)?|\.[0-9]+)")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,12}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?")
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 

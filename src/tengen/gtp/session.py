@@ -63,6 +63,7 @@ class GtpEngine(Protocol):
         every: float = 0.25,
         cleanup: bool = False,
         decide: bool = True,
+        pv_length: int = PV_LENGTH,
     ) -> SearchResult: ...
 
     def ponder(self) -> None: ...
@@ -111,8 +112,9 @@ class FrontSettings:
 
     `ponder` searches in the opponent's time. `perspective` is whose winrate, score and ownership an analysis reports,
     `pv_length` moves follow the first of its principal variations. `wide_root_noise` is that of an analysis by KataGo's
-    search, and `ignore_history` hides the moves before a position from it. `advantage_owner` is the player of the
-    doubling advantage, as for `advantage_overrides`. `human_profile` is that of a human-style network, empty for none.
+    search; `ignore_history` hides the moves before a position from it, and with `conservative_pass` a pass there does
+    not end the game. `advantage_owner` is the player of the doubling advantage, as for `advantage_overrides`.
+    `human_profile` is that of a human-style network, empty for none.
     """
 
     ponder: bool = False
@@ -120,6 +122,7 @@ class FrontSettings:
     pv_length: int = PV_LENGTH - 1
     wide_root_noise: float = 0.04
     ignore_history: bool = False
+    conservative_pass: bool = True
     advantage_owner: str = ""
     human_profile: str = ""
 
@@ -130,6 +133,7 @@ SESSION_SETTINGS = {
     "analysisPVLen": "pv_length",
     "analysisWideRootNoise": "wide_root_noise",
     "analysisIgnorePreRootHistory": "ignore_history",
+    "conservativePass": "conservative_pass",
     "playoutDoublingAdvantagePla": "advantage_owner",
     "humanSLProfile": "human_profile",
 }
@@ -198,16 +202,19 @@ class GtpSession:
         bounded = any(bound is not None for bound in (limits.visits, limits.playouts, limits.seconds, clock))
         return limits if bounded else replace(limits, visits=self.options.visits_without_clock)
 
-    def overrides(self, color: int, *, analysis: bool = False) -> dict[str, Any]:
-        """Settings of the search for a position in which this color moves.
+    def overrides(self, color: int, analyzed: Game | None = None) -> dict[str, Any]:
+        """Settings of the search for a position in which this color moves; `analyzed` is that of an analysis.
 
         KataGo's search is wider in an analysis. Its doubling advantage belongs to one color if that was named.
         """
         params = self.engine.params_on(self.game.size)
         found: dict[str, Any] = {}
-        if analysis and self.front.ignore_history:
+        if analyzed is not None and self.front.ignore_history:
             found["hide_history"] = True
-        if analysis and params.selection == "puct-katago":
+        # Only where it matters: elsewhere an analysis and the moves of the engine share their tree.
+        if analyzed is not None and self.front.conservative_pass and analyzed.native().pass_ends:
+            found["conservative_pass"] = True
+        if analyzed is not None and params.selection == "puct-katago":
             found["wide_root_noise"] = self.front.wide_root_noise
         return found | advantage_overrides(params, self.front.advantage_owner, color)
 
@@ -227,7 +234,14 @@ class GtpSession:
         self.lines.search_begins()
         self.set_position(color, restrictions=restrictions, overrides=overrides)
         until = until or self.lines.stop_requested
-        result = self.engine.think(self.limits_for(color), on_progress, until=until, every=every, cleanup=cleanup)
+        result = self.engine.think(
+            self.limits_for(color),
+            on_progress,
+            until=until,
+            every=every,
+            cleanup=cleanup,
+            pv_length=self.front.pv_length + 1,  # KataGo's does not count the first move
+        )
         if color in self.clocks:
             self.clocks[color] = self.clocks[color].spend(self.now() - started)
         return result
@@ -244,7 +258,7 @@ class GtpSession:
 
         Raises GtpError for settings that its search cannot have.
         """
-        wanted = {**self.overrides(color, analysis=game is not None), **overrides}
+        wanted = {**self.overrides(color, game), **overrides}
         if game is None:
             game = with_turn(self.game, color)
             restrictions = (*restrictions, *self._bans(color, game))
