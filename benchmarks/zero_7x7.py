@@ -38,8 +38,9 @@ from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluator, load_evaluator
 from tengen.game import Game
+from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
-from tengen.match.game import Conditions, Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally

@@ -22,7 +22,7 @@ from tengen.errors import TengenError
 from tengen.evaluators.installed_networks import find_network_on
 from tengen.evaluators.load import load_evaluator
 from tengen.match.batch import go_on
-from tengen.match.game import Conditions
+from tengen.match.conditions import Conditions
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.selfplay.anchors import Anchor, RunPlayers
@@ -88,7 +88,7 @@ def at_time(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
 
 def _row(name: str, black: Tally, white: Tally, seconds: float) -> dict[str, Any]:
     """What a network scored with both colors."""
-    both = Tally(black.wins + white.wins, black.draws + white.draws, black.losses + white.losses)
+    both = black + white
     return {
         "against": name,
         "games": both.games,

@@ -12,7 +12,7 @@ import numpy as np
 
 from tengen.game import Game
 from tengen.match.folder import VERSION
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.sgf import SgfInfo, write_game
 
 

@@ -68,6 +68,7 @@ def test_a_tally() -> None:
     tally = Tally(wins=7, draws=2, losses=1)
     assert (tally.games, tally.points, tally.score) == (10, 8.0, 0.8)
     assert tally.superiority() == pytest.approx(1 - Tally(wins=1, losses=7).superiority())
+    assert tally + Tally(1, 2, 3) == sum([Tally(1, 2, 3), tally], Tally()) == Tally(8, 4, 4)
     assert Tally().interval() == (0.0, 1.0)
     assert Tally().score == 0.5
 

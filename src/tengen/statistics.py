@@ -20,6 +20,10 @@ class Tally:
     draws: int = 0
     losses: int = 0
 
+    def __add__(self, other: Tally) -> Tally:
+        """The games of both."""
+        return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
     @property
     def games(self) -> int:
         return self.wins + self.draws + self.losses

@@ -12,7 +12,7 @@ from training.small_run import write_store
 from tengen.checksums import seal
 from tengen.cli import app
 from tengen.match.folder import MatchFolder, PlayedRecord
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 
 NETWORK = Path(__file__).parents[2] / "src" / "tengen" / "nets" / "zero-7x7.onnx"
 

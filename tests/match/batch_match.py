@@ -12,8 +12,8 @@ from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluator
 from tengen.game import Game
 from tengen.match.batch import BatchMatch, FinishedGame
-from tengen.match.game import Conditions, Outcome
-from tengen.match.moves import DeadStones
+from tengen.match.conditions import Conditions
+from tengen.match.outcome import Outcome
 from tengen.match.player import Player
 from tengen.match.players import evaluator_player
 from tengen.match.settings import MatchSettings
@@ -59,10 +59,8 @@ class Open:
     def __init__(self, *sides: Side) -> None:
         self._evaluators = {name: side.evaluator for name, side in zip(NAMES, sides, strict=True)}
 
-    def __call__(
-        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
-        return evaluator_player(spec, self._evaluators[spec.name], games, threads or 1, dead_stones)
+    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+        return evaluator_player(spec, self._evaluators[spec.name], games, threads or 1)
 
 
 def play(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -31,10 +31,10 @@ from selfplay.made_up import Checksum, Passer
 from tengen.errors import RecipeError, TengenError
 from tengen.evaluators import UniformEvaluator
 from tengen.match.batch import BatchMatch
+from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
-from tengen.match.game import FAILURES, Conditions, Outcome
-from tengen.match.moves import DeadStones
-from tengen.match.player import Choice, Player
+from tengen.match.outcome import FAILURES, Outcome
+from tengen.match.player import Choice, Player, Reply, Turn
 from tengen.match.players import PolicyPlayer, RandomPlayer, open_player
 from tengen.match.runner import InBatch, InWorkers, play_match
 from tengen.match.settings import MatchSettings
@@ -115,9 +115,7 @@ def test_networks_without_a_game_are_closed_and_open_again_as_they_were(
         def close(self) -> None:
             opened[self.name] -= 1
 
-    def open_player(
-        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
+    def open_player(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
         opened[spec.name] += 1
         return RandomPlayer(spec.name) if spec.kind == "random" else Closed(Checksum(spec.name), spec.name, 1.0)
 
@@ -198,22 +196,20 @@ def test_dead_stones_are_captured_where_no_stone_counts_as_dead(visits: int) -> 
     assert left["none"] == 0
 
 
-@pytest.mark.parametrize(
-    ("rule", "given"), [("agreement", "pass-alive"), ("pass-alive", "pass-alive"), ("none", "none")]
-)
-def test_players_are_opened_with_the_dead_stones_of_the_match(rule: str, given: str) -> None:
-    opened = []
+@pytest.mark.parametrize(("rule", "given"), [("agreement", "pass-alive"), ("none", "none")])
+def test_players_are_asked_with_the_dead_stones_of_the_match(rule: str, given: str) -> None:
+    asked = set()
 
-    def opener(
-        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
-        opened.append((spec.name, dead_stones))
-        return RandomPlayer(spec.name)
+    class Asked(RandomPlayer):
+        def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+            asked.update(turn.dead_stones for turn in turns)
+            return super().choose(turns)
 
     side = raw(UniformEvaluator())
-    with BatchMatch(settings_of((side, side), changed(dead_stones=rule)), open_player=opener) as match:
-        match.start()
-    assert opened == [("a", given), ("b", given)]
+    settings = settings_of((side, side), changed(dead_stones=rule))
+    with BatchMatch(settings, open_player=lambda spec, games=1, threads=None: Asked(spec.name)) as match:
+        match.play_all(2)
+    assert asked == {given}
 
 
 class Recorder(Player):
@@ -243,9 +239,7 @@ class Recorder(Player):
 def test_a_player_never_has_more_games_than_it_can_play() -> None:
     recorder = Recorder(3)
 
-    def opener(
-        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
+    def opener(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
         return recorder if spec.name == "a" else RandomPlayer()
 
     side = raw(UniformEvaluator())
@@ -327,9 +321,7 @@ def test_the_call_of_a_maker_is_checked_by_its_signature_alone(registered: Calla
 def test_a_round_robin_of_a_dozen_networks_loads_each_once() -> None:
     opened: list[str] = []
 
-    def open_player(
-        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
+    def open_player(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
         opened.append(spec.name)
         return RandomPlayer(spec.name)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.match.game import Outcome
 from tengen.match.length import games_enough, games_left, interval_reach
+from tengen.match.outcome import Outcome
 from tengen.match.schedule import fixture
 from tengen.statistics import Tally, wilson
 

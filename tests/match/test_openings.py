@@ -11,7 +11,7 @@ from match.test_game import Scripted
 
 from tengen.errors import TengenError
 from tengen.game import Game
-from tengen.match.game import Conditions
+from tengen.match.conditions import Conditions
 from tengen.match.openings import GamePair, Listed, Openings, open_openings
 from tengen.match.player import Player
 from tengen.match.players import open_player

@@ -178,9 +178,11 @@ def test_dead_stones_are_captured_only_where_they_count(player: str) -> None:
     spec = PlayerSpec(player=player, pass_policy="no-useful-move", visits=visits)
     points = []
     for dead_stones in ("pass-alive", "none"):
-        opened = open_player(spec, dead_stones=dead_stones)
+        opened = open_player(spec)
         opened.start_game(0, game, 1)
-        points.append(choose(opened, game).point)
+        (reply,) = opened.choose([Turn(0, game, dead_stones=dead_stones)])
+        assert isinstance(reply, Choice)
+        points.append(reply.point)
         opened.close()
     assert points[0] == 25 and points[1] != 25
 

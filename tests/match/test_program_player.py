@@ -13,7 +13,9 @@ from other_programs import needs
 from tengen.engine.clock import TimeControl
 from tengen.game import Game
 from tengen.gtp.client import ProgramError
-from tengen.match.game import Conditions, MatchGame, Outcome
+from tengen.match.conditions import Conditions
+from tengen.match.game import MatchGame
+from tengen.match.outcome import Outcome
 from tengen.match.player import Choice, Player, Turn
 from tengen.match.players import RandomPlayer
 from tengen.match.program_player import ProgramPlayer

@@ -24,7 +24,7 @@ from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.installed_networks import find_network
 from tengen.match.cluster import MatchWork
 from tengen.match.folder import VERSION, MatchFolder, read_folder
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.player import Choice, Player, Reply, Turn
 from tengen.match.runner import InBatch, InWorkers, MatchObserver, games_at_once, play_match
 from tengen.match.settings import MatchSettings
@@ -121,6 +121,17 @@ def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(TengenError, match=says):
             play(other, tmp_path)
+
+
+@pytest.mark.parametrize("earlier", [{}, {"precision": None}])
+def test_a_folder_of_a_version_without_precisions_goes_on(tmp_path: Path, earlier: dict[str, object]) -> None:
+    play(match("a=random", "b=random"), tmp_path)
+    about = json.loads((tmp_path / "match.json").read_text())
+    for player in about["players"]:
+        assert player.pop("precision") == "auto"
+        player |= earlier
+    (tmp_path / "match.json").write_text(json.dumps(about))
+    assert play(match("a=random", "b=random", games=4), tmp_path)["games"] == 4
 
 
 def test_a_folder_of_a_version_with_another_usual_komi_goes_on_with_its_own(tmp_path: Path) -> None:
@@ -358,16 +369,16 @@ def test_an_interrupted_match_has_figures_of_what_was_played(tmp_path: Path) -> 
     assert (figures["games"], figures["complete"], watcher.workers, watcher.earlier) == (3, False, 1, [])
 
 
-def test_players_under_a_time_limit_get_a_core_each() -> None:
+def test_players_under_a_time_limit_get_a_core_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    def on(cores: int, settings: MatchSettings, workers: int | None = None) -> int:
+        monkeypatch.setattr("tengen.match.runner.core_count", lambda: cores)
+        return games_at_once(settings, workers)
+
     free, timed = match("random", "default@10"), match("random", "default@2s")
-    assert games_at_once(free, cores=4) == games_at_once(timed, cores=4) == 4
-    assert (games_at_once(free, 9, cores=4), games_at_once(timed, 9, cores=4), games_at_once(timed, 2, cores=4)) == (
-        9,
-        4,
-        2,
-    )
+    assert on(4, free) == on(4, timed) == 4
+    assert (on(4, free, 9), on(4, timed, 9), on(4, timed, 2)) == (9, 4, 2)
     threads = MatchSettings.of({"player": "default", "threads": 3}, "random")
-    assert (games_at_once(threads, cores=8), games_at_once(threads, cores=2)) == (2, 1)
+    assert (on(8, threads), on(2, threads)) == (2, 1)
     with pytest.raises(RecipeError, match="workers must be 1 or more, not 0"):
         games_at_once(free, 0)
 

@@ -165,6 +165,19 @@ def test_defaults_go_to_the_players_that_take_them() -> None:
     assert times == ["1m+0", "1m+0", None, "1m+0", "1m+0"]
 
 
+def test_a_precision_of_its_own_is_in_the_name() -> None:
+    """`auto` was in the name where it was written out, so that one player had two names."""
+    plain = PlayerSpec.parse("default@20")
+    written = PlayerSpec.of({"player": "default", "visits": 20, "precision": "auto"})
+    assert written == plain and (written.name, written.is_named) == ("default, 20 visits", False)
+    assert PlayerSpec.of({"player": "default", "visits": 20, "precision": "f32"}).name == "default, f32, 20 visits"
+
+
+def test_which_players_have_a_network() -> None:
+    words = ("default", "policy:default", "raw:default", "playouts", "random", "gtp:gnugo --mode gtp")
+    assert [PlayerSpec.parse(word).has_network for word in words] == [True, True, True, False, False, False]
+
+
 @pytest.mark.parametrize(
     ("pass_policy", "name"),
     [

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.optimize import minimize
 
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.schedule import fixture
 from tengen.match.sprt import Sprt, pair_scores
 from tengen.statistics import Tally

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from tengen.match.display import Display
-from tengen.match.game import Outcome, Reason
+from tengen.match.outcome import Outcome, Reason
 from tengen.match.schedule import fixture
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Sprt

@@ -18,7 +18,7 @@ from tengen.evaluators.network_file import Card  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.match.batch import BatchMatch  # noqa: E402
-from tengen.match.game import Conditions  # noqa: E402
+from tengen.match.conditions import Conditions  # noqa: E402
 from tengen.match.settings import MatchSettings  # noqa: E402
 from tengen.networks import build  # noqa: E402
 from tengen.networks.cody import CodyConfig  # noqa: E402

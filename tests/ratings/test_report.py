@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from tengen.errors import TengenError
-from tengen.match.game import Reason
+from tengen.match.outcome import Reason
 from tengen.ratings.charts import ENDINGS, seconds_a_move, spread
 from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report

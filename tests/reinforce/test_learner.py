@@ -14,7 +14,7 @@ from match.batch_match import play, raw, records  # noqa: E402
 from selfplay.made_up import Checksum  # noqa: E402
 from small_parent import small_config, write_parent  # noqa: E402
 
-from tengen.match.game import Conditions  # noqa: E402
+from tengen.match.conditions import Conditions  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.reinforce.learner import PolicyLearner  # noqa: E402
 from tengen.reinforce.losses import log_policy  # noqa: E402

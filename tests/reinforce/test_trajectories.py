@@ -11,7 +11,7 @@ from tengen.data.planes import encode_game  # noqa: E402
 from tengen.data.record import GameRecord, pack_moves  # noqa: E402
 from tengen.engine.params import PassPolicy  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.match.game import Conditions  # noqa: E402
+from tengen.match.conditions import Conditions  # noqa: E402
 from tengen.reinforce.trajectories import trajectories  # noqa: E402
 
 

@@ -54,7 +54,8 @@ def start(i: int, sizes: tuple[int, ...]) -> Game:
 def story(search: SearchView, move: int | None) -> tuple[object, ...]:
     """All that a search knows, to the last bit."""
     stats, owners = search.stats(), search.ownership
-    arrays = [getattr(stats, name).tobytes() for name in ("point", "visits", "value", "score", "utility", "utility_lcb")]
+    names = ("point", "visits", "value", "score", "utility", "utility_lcb")
+    arrays = [getattr(stats, name).tobytes() for name in names]
     return search.text(99), search.visits, search.value, arrays, owners is not None and owners.tobytes(), move
 
 

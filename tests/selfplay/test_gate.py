@@ -10,7 +10,7 @@ from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.folder import read_folder
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.selfplay import gate as gates
@@ -144,6 +144,23 @@ def test_a_gate_stops_before_its_next_batch(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(KeyboardInterrupt):
         gate(tmp_path, config, 1, *files, {5: 0.5}, check=check)
     assert batches == 9
+
+
+def test_the_searches_of_a_gate_are_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[MatchSettings] = []
+
+    def play(settings: MatchSettings, *_: object) -> list[Outcome]:
+        asked.append(settings)
+        return []
+
+    monkeypatch.setattr(gates, "play_run_match", play)
+    for params in ({"selection": "gumbel"}, {"noise_weight": 0.25, "forced_playouts": 2, "root_temperature": 1.1}):
+        config = config_of(5, GateConfig(visits=50)).model_copy(update={"search": SearchConfig(params=params)})
+        gate(tmp_path, config, 1, tmp_path / "a.onnx", tmp_path / "b.onnx", {5: 7.0})
+    for spec in [spec for settings in asked for spec in settings.players]:
+        found = spec.params
+        noise = (found.gumbel_scale, found.noise_weight, found.forced_playouts, found.root_temperature)
+        assert noise == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_a_search_of_a_gate_has_room_for_its_visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

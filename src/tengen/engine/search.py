@@ -27,11 +27,11 @@ class RootStats:
     """The moves at the root, most visits first; an entry a move, means for the side to move.
 
     A move without visits has the root's own means and bounds of -1. `utility` is what the search maximises, in [-1, 1],
-    and `utility_lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's by
-    `policy_temperature`, without the temperature and noise of roots. `weight` is what the visits count for,
-    `play_weight` that by which the move is chosen. `node_visits` and `node_weight` are those of the position after
-    the move, which other lines may have visited too where the tree shares positions (`transpositions`); else they
-    are the same. NaN stands for what the search does not know of no_result (probability), score_stdev and lead
+    and `utility_lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the
+    network's by `policy_temperature`, without the temperature and noise of roots. `weight` is what the visits count
+    for, `play_weight` that by which the move is chosen. `node_visits` and `node_weight` are those of the position
+    after the move, which other lines may have visited too where the tree shares positions (`transpositions`); else
+    they are the same. NaN stands for what the search does not know of no_result (probability), score_stdev and lead
     (points).
     """
 

@@ -30,10 +30,12 @@ _ANSWER = re.compile(r"([=?])\d*(?:\s+(.*)|([A-Za-z].*))?")
 
 
 class ProgramError(TengenError):
-    """A GTP program failed: `last_words` are the last lines of output that answer no command."""
+    """A GTP program failed. The message begins with the name of the `program`; `last_words` are the last lines of
+    output that answer no command."""
 
     def __init__(self, program: str, reason: FailureReason, detail: str, last_words: tuple[str, ...] = ()) -> None:
         super().__init__(f"{program}: {detail}")
+        self.program = program
         self.reason = reason
         self.detail = detail
         self.last_words = last_words

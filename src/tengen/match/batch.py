@@ -12,10 +12,12 @@ from typing import Protocol, Self
 from tengen.engine.clock import TimeControl
 from tengen.errors import TengenError
 from tengen.gtp.client import ProgramError
-from tengen.match.game import FAILURES, Conditions, MatchGame, Outcome
-from tengen.match.moves import DeadStones
+from tengen.match.conditions import Conditions
+from tengen.match.folder import PlayedRecord
+from tengen.match.game import MatchGame
 from tengen.match.openings import GamePair, Openings, open_openings
-from tengen.match.player import Choice, Player, Reply
+from tengen.match.outcome import FAILURES, Outcome
+from tengen.match.player import Choice, Player, Reply, errors_named
 from tengen.match.players import open_player
 from tengen.match.schedule import Fixture, fixture
 from tengen.match.settings import MatchSettings
@@ -24,7 +26,6 @@ from tengen.plugins import described
 
 GAMES_AT_ONCE = 512
 _PATIENCE = 3  # games in a row that a player may fail to start
-_NETWORKS = frozenset({"network", "policy", "raw"})
 # Networks that stay open between two games of theirs. Each takes some 20 MB, so that a worker needs up to 640 MB for
 # them. A round robin of more networks loads one for almost every pair of games: with 8 kept open, one of 12 networks
 # took 14 to 17 s instead of 8 to 10 s.
@@ -38,16 +39,15 @@ class FinishedGame:
     outcome: Outcome
     game: MatchGame
 
-    def sgf(self) -> bytes:
-        return self.game.sgf(self.outcome)
+    def record(self) -> PlayedRecord:
+        """The game as a match folder keeps it."""
+        return PlayedRecord(self.outcome, self.game.sgf(self.outcome))
 
 
 class OpenPlayer(Protocol):
     """Opens a player as `match.players.open_player` does."""
 
-    def __call__(
-        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player: ...
+    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player: ...
 
 
 Check = Callable[[], None]
@@ -114,11 +114,8 @@ class BatchMatch:
         for name in self._specs if names is None else names:
             player = self._player(name)
             try:
-                player.start_game(-1, self.conditions.new_game(), seed=0)
-            except TengenError as error:
-                if str(error).startswith(f"{name}: "):
-                    raise
-                raise TengenError(f"{name}: {error}") from error
+                with errors_named(name):
+                    player.start_game(-1, self.conditions.new_game(), seed=0)
             finally:
                 player.end_game(-1)
             self._close_idle()
@@ -177,17 +174,14 @@ class BatchMatch:
     def _player(self, name: str) -> Player:
         player = self.players.pop(name, None)
         if player is None:
-            rule = self.conditions.dead_stones
-            # Players agree that stones in the opponent's pass-alive territory are dead.
-            dead_stones: DeadStones = "pass-alive" if rule == "agreement" else rule
-            player = self._open_player(self._specs[name], self._at_once, self._threads, dead_stones)
+            player = self._open_player(self._specs[name], self._at_once, self._threads)
         self.players[name] = player  # as the last one: the first is closed first
         return player
 
     def _close_idle(self, starting: Sequence[Fixture] = ()) -> None:
         """Close all networks without a game but the last few that were asked for."""
         needed = {name for game in self._playing for name in game.names}.union(*(each.pairing for each in starting))
-        idle = [name for name in self.players if self._specs[name].kind in _NETWORKS and name not in needed]
+        idle = [name for name in self.players if self._specs[name].has_network and name not in needed]
         for name in idle[: max(0, len(idle) - _IDLE_NETWORKS)]:
             self.players.pop(name).close()
 

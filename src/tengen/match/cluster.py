@@ -11,7 +11,6 @@ from tengen.cluster import Cluster, SharedFiles
 from tengen.evaluators.installed_networks import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
 from tengen.match.folder import PlayedRecord
-from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
@@ -41,7 +40,7 @@ class MatchWork:
         for batch in self.open().play(items):
             if stop.is_set():
                 return
-            yield [one.outcome.index for one in batch], [PlayedRecord(one.outcome, one.sgf()) for one in batch]
+            yield [one.outcome.index for one in batch], [one.record() for one in batch]
 
     def close(self) -> None:
         if self._match is not None:
@@ -64,11 +63,9 @@ class MatchWork:
         self._match = BatchMatch(settings, self.at_once, open_player=self._open_player)
         return self._match
 
-    def _open_player(
-        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
+    def _open_player(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
         source = self._sources.get(spec.subject, spec.subject)
-        return open_player(spec, games, threads, dead_stones, None if source == spec.subject else source)
+        return open_player(spec, games, threads, None if source == spec.subject else source)
 
 
 class _OpenPlayers:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.engine.clock import show_seconds
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import SprtState
 from tengen.match.summary import game_line, pairing_line, tally
@@ -62,8 +62,7 @@ class Display(LiveDisplay):
         self._played += 1
         self._last = outcome
         for name in (outcome.black, outcome.white):
-            old, new = self._tallies[name], tally([outcome], name)
-            self._tallies[name] = Tally(old.wins + new.wins, old.draws + new.draws, old.losses + new.losses)
+            self._tallies[name] += tally([outcome], name)
 
     def panel(self) -> RenderableType:
         """The bar, the standing and the last game."""

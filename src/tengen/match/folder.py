@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from tengen.checksums import with_digest
 from tengen.disk import PARTIAL, json_text, on_disk, try_lock, write_whole
 from tengen.errors import TengenError, refused_value, unknown_name
-from tengen.match.game import BoardSize, Outcome, RuleSet
+from tengen.match.conditions import BoardSize, RuleSet
+from tengen.match.outcome import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.sprt import Sprt
 from tengen.runs.folder import difference
@@ -28,6 +29,7 @@ VERSION = 2
 
 # A match may be made longer; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
+_SINCE = {"precision": "auto"}  # values of fields that players in older folders lack or have as null
 _RENAMED = {"sure": "majority", "died": "crash", "nonsense": "invalid answer"}  # reasons in older folders
 
 
@@ -102,13 +104,18 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
             fields.pop(key) for key in ("schedule", "players", "conditions", "games")
         )
         _Types.model_validate(saved)
-        about = About(schedule, tuple(players), conditions, games, fields)
+        about = About(schedule, tuple(map(_filled, players)), conditions, games, fields)
     except FileNotFoundError:
         raise TengenError(f"{folder} holds no match: {path.name} is missing") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TengenError(f"{path} is not the file of a match: {_what_is_wrong(error)}") from error
     outcomes = _read_lines(folder / "games.jsonl", about.names)
     return about, [outcomes[i] for i in sorted(outcomes)]
+
+
+def _filled(player: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a player with those that an older folder does not have."""
+    return {**player, **{name: value for name, value in _SINCE.items() if player.get(name) is None}}
 
 
 def remove_match(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.sprt import SprtState
 from tengen.statistics import Z95, Tally, wilson
 
@@ -62,7 +62,7 @@ class ScoreWatch:
         self._pair = place  # of the next round to look at
         self._within = within
         self._outcomes = outcomes
-        self._wins = self._draws = self._losses = 0
+        self._tally = Tally()
         self._is_known = False
 
     def is_known(self) -> bool:
@@ -72,11 +72,10 @@ class ScoreWatch:
             winners = [outcome.winner for outcome in both if outcome is not None]
             if len(winners) < 2:
                 break
-            self._wins += winners.count(self._first)
-            self._draws += winners.count(None)
-            self._losses += 2 - winners.count(self._first) - winners.count(None)
+            wins, draws = winners.count(self._first), winners.count(None)
+            self._tally += Tally(wins, draws, 2 - wins - draws)
             self._pair += self._pairings
-            self._is_known = interval_reach(Tally(self._wins, self._draws, self._losses)) <= self._within / 100
+            self._is_known = interval_reach(self._tally) <= self._within / 100
         return self._is_known
 
     @property

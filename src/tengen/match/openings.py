@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tengen.errors import IllegalMove, RecipeError, SgfError
 from tengen.game import Game
-from tengen.match.game import Conditions
+from tengen.match.conditions import Conditions
 from tengen.match.moves import move_weights
 from tengen.match.player import Player
 from tengen.match.spec import PlayerSpec
@@ -40,14 +40,13 @@ class Openings(Protocol):
 
 def open_openings(conditions: Conditions, open_player: Callable[[PlayerSpec], Player]) -> Openings:
     """The openings of the conditions. Raises TengenError where a network or a list does not exist or does not fit."""
-    source = conditions.openings
-    if source in ("policy", "players", "random"):
+    if conditions.are_openings_listed:
+        return Listed(conditions)
+    if conditions.opening_network is None:
         return Drawn(conditions)
-    if source.startswith("policy:"):
-        opener = open_player(PlayerSpec(name="openings", player=f"raw:{source.removeprefix('policy:')}"))
-        opener.start_game(0, conditions.new_game(), seed=0)
-        return Drawn(conditions, opener)
-    return Listed(conditions)
+    opener = open_player(PlayerSpec(name="openings", player=f"raw:{conditions.opening_network}"))
+    opener.start_game(0, conditions.new_game(), seed=0)
+    return Drawn(conditions, opener)
 
 
 def list_path(openings: str) -> Path:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.engine.clock import Clock
+from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES, Game
 from tengen.gtp.client import ProgramError
+from tengen.match.moves import DeadStones
 
 Probabilities = NDArray[np.float32]
 
@@ -22,13 +25,15 @@ class Turn:
     """A position in which a player is to move. `id` is that of `start_game`.
 
     `game` has all moves so far and must not be changed. `clock` is what the side to move has left, where the player is
-    held to a time, and `lag` are the seconds of the move that it does not charge.
+    held to a time, and `lag` are the seconds of the move that it does not charge. `dead_stones` is the rule of the
+    match, the same in all its games: it decides for the pass policy `no-useful-move` which moves are useful.
     """
 
     id: int
     game: Game
     clock: Clock | None = None
     lag: float = 0.0
+    dead_stones: DeadStones = "pass-alive"
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Player(ABC):
 
     @abstractmethod
     def choose(self, turns: Sequence[Turn]) -> Sequence[Reply]:
-        """A reply for each of these turns (one or more), of different games on boards of one size."""
+        """A reply for each of these turns (one or more), of different games of one match, on boards of one size."""
 
     def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
         """Probabilities [games, size * size + 1] of the next opening move; None from a player without a policy."""
@@ -92,6 +97,27 @@ class Player(ABC):
 
     def close(self) -> None:
         """Free everything, also while games are under way. May be called again."""
+
+
+class PlayerError(TengenError):
+    """A player cannot be opened or refuses the conditions. The message begins with the name of the `player`."""
+
+    def __init__(self, player: str, detail: str) -> None:
+        super().__init__(f"{player}: {detail}")
+        self.player = player
+
+
+@contextmanager
+def errors_named(name: str) -> Iterator[None]:
+    """Raise a TengenError as the PlayerError of the player of this name, or as it is where it names that player."""
+    try:
+        yield
+    except TengenError as error:
+        if isinstance(error, PlayerError) and error.player == name:
+            raise
+        if isinstance(error, ProgramError) and error.program == name:
+            raise
+        raise PlayerError(name, str(error)) from error
 
 
 def comment_of(color: int, winrate: float | None, score: float | None, visits: int | None) -> str:

@@ -21,36 +21,25 @@ from tengen.errors import TengenError
 from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, load_evaluator
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
-from tengen.match.moves import DeadStones, allowed_moves, draw_moves
-from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of
+from tengen.match.moves import allowed_moves, draw_moves
+from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of, errors_named
 from tengen.match.program_player import ProgramPlayer
 from tengen.match.spec import PLAYERS, VISITS, PlayerSpec
 from tengen.plugins import described
 
 
-def open_player(
-    spec: PlayerSpec,
-    games: int = 1,
-    threads: int | None = None,
-    dead_stones: DeadStones = "pass-alive",
-    network: str | None = None,
-) -> Player:
+def open_player(spec: PlayerSpec, games: int = 1, threads: int | None = None, network: str | None = None) -> Player:
     """Open a player for at most `games` games at once.
 
     `threads` is the number of native threads of a search in many games and of copies of a program that compute at the
-    same time; the spec's own number unless given. `dead_stones` is the match's rule, which decides for the pass policy
-    `no-useful-move` which moves are useful. `network` is a file for this match alone that stands for the network of
-    the spec. Raises TengenError, with the player's name, when it does not exist or cannot start.
+    same time; the spec's own number unless given. `network` is a file for this match alone that stands for the network
+    of the spec. Raises TengenError, with the player's name, when it does not exist or cannot start.
     """
-    try:
-        return _open(spec, games, threads or spec.threads, dead_stones, network)
-    except TengenError as error:
-        if str(error).startswith(f"{spec.name}: "):
-            raise
-        raise TengenError(f"{spec.name}: {error}") from error
+    with errors_named(spec.name):
+        return _open(spec, games, threads or spec.threads, network)
 
 
-def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, network: str | None) -> Player:
+def _open(spec: PlayerSpec, games: int, threads: int, network: str | None) -> Player:
     match spec.kind:
         case "random":
             return RandomPlayer(spec.name)
@@ -70,10 +59,10 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones, n
                 spec.device,
                 batch=spec.batch,
                 threads=spec.threads,
-                precision=spec.precision or "auto",
+                precision=spec.precision,
                 remember=network is None,
             )
-            return evaluator_player(spec, evaluator, games, threads, dead_stones)
+            return evaluator_player(spec, evaluator, games, threads)
 
 
 def _check_signature(name: str, maker: Callable[..., object]) -> None:
@@ -94,13 +83,7 @@ PROGRAM_COPIES = 8
 """Copies of a GTP program that play at once in a batch, one game each."""
 
 
-def evaluator_player(
-    spec: PlayerSpec,
-    evaluator: Evaluator,
-    games: int = 1,
-    threads: int = 1,
-    dead_stones: DeadStones = "pass-alive",
-) -> Player:
+def evaluator_player(spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> Player:
     """The player of a spec of kind `network`, `policy`, `raw` or `playouts` on this evaluator; see `open_player`.
 
     One of kind `plugin` searches as a network does: with it a player of another package can have an evaluator of its
@@ -113,8 +96,8 @@ def evaluator_player(
     if spec.pass_policy == "engine":
         return EnginePlayer(spec, evaluator)
     if spec.kind == "policy":
-        return PolicyPlayer(evaluator, spec.name, spec.temperature, spec.pass_policy, dead_stones)
-    return SearchPlayer(spec, evaluator, games, threads, dead_stones)
+        return PolicyPlayer(evaluator, spec.name, spec.temperature, spec.pass_policy)
+    return SearchPlayer(spec, evaluator, games, threads)
 
 
 class RandomPlayer(Player):
@@ -165,8 +148,8 @@ class PolicyPlayer(_EvaluatorPlayer):
 
     With temperature 0 the most probable allowed move, otherwise one drawn by probability ** (1 / temperature). With
     `draws_first` the player's first move of a game is drawn from the policy over the legal points, and all others are
-    the most probable, and the player names no dead stones. `pass_policy` and `dead_stones` are those of
-    `allowed_moves`. The player never resigns.
+    the most probable, and the player names no dead stones. `pass_policy` is that of `allowed_moves`. The player never
+    resigns.
     """
 
     def __init__(
@@ -175,13 +158,11 @@ class PolicyPlayer(_EvaluatorPlayer):
         name: str = "",
         temperature: float = 0.0,
         pass_policy: PassPolicy = "free",
-        dead_stones: DeadStones = "pass-alive",
         draws_first: bool = False,
     ) -> None:
         super().__init__(name or f"{evaluator.name}, raw policy", evaluator, has_policy=True)
         self._temperature = temperature
         self._pass_policy = pass_policy
-        self._dead_stones = dead_stones
         self._draws_first = draws_first
         self._draws = _Draws()
         self._first: dict[int, int] = {}  # id, seed of the games in which the player has not moved
@@ -197,7 +178,7 @@ class PolicyPlayer(_EvaluatorPlayer):
         games = [turn.game for turn in turns]
         found = self._evaluator.evaluate(games)
         self.evaluations += len(games)
-        allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
+        allowed = allowed_moves(games, self._pass_policy, turns[0].dead_stones)
         uniform = self._draws.of(turns) if self._temperature > 0 else np.zeros(len(turns))
         points = draw_moves(found.policy, allowed, self._temperature, uniform)
         replies: list[Reply] = []
@@ -221,23 +202,15 @@ class SearchPlayer(_EvaluatorPlayer):
     """Searches exactly the visits of its spec in many games at once, in one pool.
 
     The move has most visits, or is drawn by visits ** (1 / temperature). The pass policy is that of the spec, which is
-    not `engine`; `dead_stones` is that of `allowed_moves`. The player never resigns. Settings that the spec does not
-    give are those that the card of the network advises, as for an Engine.
+    not `engine`. The player never resigns. Settings that the spec does not give are those that the card of the network
+    advises, as for an Engine.
     """
 
-    def __init__(
-        self,
-        spec: PlayerSpec,
-        evaluator: Evaluator,
-        games: int = 1,
-        threads: int = 1,
-        dead_stones: DeadStones = "pass-alive",
-    ) -> None:
+    def __init__(self, spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> None:
         super().__init__(spec.name, evaluator, spec.params.asks_network)
         self.max_games = games
         self._spec = spec
         self._pass_policy: PassPolicy = "free" if spec.pass_policy == "engine" else spec.pass_policy
-        self._dead_stones = dead_stones
         self._threads = threads
         self._pools: dict[SearchParams, SearchPool] = {}  # one, unless cards of several board sizes differ
         self._slots: dict[int, tuple[SearchPool, int]] = {}  # id, place in a pool
@@ -258,7 +231,7 @@ class SearchPlayer(_EvaluatorPlayer):
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         avoid: list[list[MoveRestriction]] = [[] for _ in turns]
         if self._pass_policy != "free":
-            allowed = allowed_moves([turn.game for turn in turns], self._pass_policy, self._dead_stones)
+            allowed = allowed_moves([turn.game for turn in turns], self._pass_policy, turns[0].dead_stones)
             avoid = [
                 [MoveRestriction(turn.game.to_play, np.flatnonzero(~row).tolist())]
                 for turn, row in zip(turns, allowed, strict=True)

@@ -16,8 +16,8 @@ from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
 from tengen.match.cluster import MatchWork, play_by_cluster, start_players
 from tengen.match.folder import MatchFolder, PlayedRecord
-from tengen.match.game import Outcome
 from tengen.match.length import games_that_count
+from tengen.match.outcome import Outcome
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.sprt import SprtState, pair_scores
@@ -123,7 +123,7 @@ def play_match(
     return figures
 
 
-def games_at_once(settings: MatchSettings, workers: int | None = None, cores: int | None = None) -> int:
+def games_at_once(settings: MatchSettings, workers: int | None = None) -> int:
     """The number of worker processes: `workers`, or as many as there are cores for.
 
     Players under a time limit never get more workers than cores, which would cost them thinking time. Raises
@@ -131,7 +131,7 @@ def games_at_once(settings: MatchSettings, workers: int | None = None, cores: in
     """
     if workers is not None and workers < 1:
         raise RecipeError(f"workers must be 1 or more, not {workers}")
-    limit = max(1, (cores or core_count()) // settings.threads)
+    limit = max(1, core_count() // settings.threads)
     if workers is None:
         return limit
     return min(workers, limit) if settings.timed else workers
@@ -155,7 +155,7 @@ def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> It
         return
     with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
         match.start()
-        yield lambda indices: ([PlayedRecord(one.outcome, one.sgf()) for one in batch] for batch in match.play(indices))
+        yield lambda indices: ([one.record() for one in batch] for batch in match.play(indices))
 
 
 def _play(

@@ -14,16 +14,16 @@ from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.installed_networks import find_network, find_network_on
 from tengen.evaluators.playout_file import find_playout
-from tengen.match.game import Conditions, Outcome
+from tengen.match.conditions import Conditions
 from tengen.match.length import Pairing, games_enough, games_left
 from tengen.match.openings import list_path
+from tengen.match.outcome import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.spec import PLAYERS, WEIGHTS, PlayerSpec, distinct
 from tengen.match.sprt import Sprt
 
 _GAMES = 60  # of a pairing, by default
 MAX_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
-_NETWORKS = frozenset({"network", "policy", "raw"})
 
 FindNetwork: TypeAlias = Callable[[str], Path]
 
@@ -189,16 +189,14 @@ class MatchSettings(BaseModel):
 
     def networks(self, find: FindNetwork = find_network) -> dict[str, Path]:
         """The files of the networks that players and openings name, by these names."""
-        networks = {spec.subject for spec in self.players if spec.kind in _NETWORKS} - {"none", "uniform"}
-        source = self.conditions.openings
-        if source.startswith("policy:"):
-            networks.add(source.removeprefix("policy:"))
+        networks = {spec.subject for spec in self.players if spec.has_network} - {"none", "uniform"}
+        if self.conditions.opening_network is not None:
+            networks.add(self.conditions.opening_network)
         return {network: find(network) for network in sorted(networks)}
 
     def openings(self) -> Path | None:
         """The path of the list of openings; None where openings are drawn."""
-        source = self.conditions.openings
-        return None if source in ("policy", "players", "random") or source.startswith("policy:") else list_path(source)
+        return list_path(self.conditions.openings) if self.conditions.are_openings_listed else None
 
 
 def _digest(paths: Sequence[Path]) -> str:

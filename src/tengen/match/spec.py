@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -16,8 +15,8 @@ from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, refused_value, unknown_name
-from tengen.formats import KATAGO_SUFFIXES
-from tengen.machine import Device, Precision, split_command_line
+from tengen.machine import Device, Precision
+from tengen.match.names import command_words, default_name, full_program_name, network_name
 from tengen.match.player import Player
 from tengen.plugins import Registry
 
@@ -62,9 +61,6 @@ _TAKES: dict[Kind, frozenset[str]] = {
     "plugin": frozenset({*_LIMITS, "temperature", "threads"}),
 }
 _ENGINE_ONLY = ("batch", "seconds", "diversity", "symmetries", "style")  # fields that need pass_policy = engine
-_PASSES = {"free": "passes freely", "no-useful-move": "passes last", "no-legal-move": "passes when forced"}
-_USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # GNU Go's options in a match under area scoring
-_MAX_NAME = 60  # characters
 
 
 class PlayerSpec(BaseModel):
@@ -115,7 +111,7 @@ class PlayerSpec(BaseModel):
     style: dict[str, int | float | bool] = {}
     temperature: float = Field(0.0, ge=0, le=100)
     pass_policy: PassPolicy | Literal["engine"] = "engine"
-    precision: Precision | None = None  # None: auto; match folders of earlier versions lack it
+    precision: Precision = "auto"
     name: str = Field("", validate_default=True)
     threads: int = Field(1, ge=1)
     device: Device = "auto"
@@ -132,7 +128,7 @@ class PlayerSpec(BaseModel):
         """
         try:
             spec = cls.of(_fields(word), defaults)
-            if spec.kind == "network" and " " in spec.subject and _network_name(spec.subject) == spec.subject:
+            if spec.kind == "network" and " " in spec.subject and network_name(spec.subject) == spec.subject:
                 raise RecipeError(f"no network has such a name; a GTP program is written gtp:{spec.subject}")
             return spec
         except RecipeError as error:
@@ -165,12 +161,17 @@ class PlayerSpec(BaseModel):
     @property
     def is_named(self) -> bool:
         """Whether the name is not the default one."""
-        return self.name != _default_name(self.model_dump())
+        return self.name != default_name(self.kind, self.subject, self.model_dump())
 
     @property
     def subject(self) -> str:
         """The network, the policy of the playouts, the command line or what follows a plugin's name."""
         return _split(self.player)[1]
+
+    @property
+    def has_network(self) -> bool:
+        """Whether `subject` is a network."""
+        return self.kind in ("network", "policy", "raw")
 
     @property
     def plugin(self) -> str:
@@ -203,7 +204,7 @@ class PlayerSpec(BaseModel):
     def _known(cls, player: str) -> str:
         kind, subject = _split(player)
         if kind == "program":
-            _words(subject)
+            command_words(subject)
         elif not subject and kind not in ("random", "plugin"):
             raise ValueError(f"{player!r} names no player")
         elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith(WEIGHTS):
@@ -253,7 +254,7 @@ class PlayerSpec(BaseModel):
             raise ValueError(f"{name!r} cannot be a player's name: use printable characters")
         needed = {"player", "seconds", "time", "visits", "pass_policy", "temperature", "style", "precision"}
         whole = needed <= info.data.keys()
-        return name or (_default_name(info.data) if whole else "")
+        return name or (default_name(*_split(info.data["player"]), info.data) if whole else "")
 
     @model_validator(mode="after")
     def _fits(self) -> PlayerSpec:
@@ -337,82 +338,12 @@ def _split(player: str) -> tuple[Kind, str]:
     return "network", player
 
 
-def _words(command_line: str) -> list[str]:
-    try:
-        words = split_command_line(command_line)
-    except ValueError as error:
-        raise ValueError(f"{command_line!r} is not a command line: {error}") from error
-    if not words:
-        raise ValueError("'gtp:' names no program: give its command line, such as gtp:gnugo --mode gtp")
-    return words
-
-
-def _network_name(subject: str) -> str:
-    """The network as it was named, a file without folder and ending: `g170-b6c96`."""
-    ends = "|".join(map(re.escape, (*KATAGO_SUFFIXES, ".gz", ".onnx")))
-    file = re.fullmatch(rf"(.+?)({ends})", subject, re.IGNORECASE)
-    return PurePath(file[1]).name if file else subject
-
-
-def _default_name(fields: Mapping[str, Any]) -> str:
-    """A name made from the fields, short enough for a table."""
-    kind, subject = _split(fields["player"])
-    match kind:
-        case "random":
-            who = "random"
-        case "playouts":
-            who = "playouts" if subject == "local" else f"playouts ({subject})"
-        case "program":
-            who = program_name(subject)
-        case "plugin":
-            who = fields["player"]
-        case _:
-            who = _network_name(subject)
-    pass_policy, temperature = fields["pass_policy"], fields["temperature"]
-    parts = [who]
-    if kind == "raw":
-        parts.append("raw policy, first move drawn")
-    elif kind == "policy":
-        parts.append("policy" if pass_policy == "engine" else "raw policy")
-    if fields["precision"]:
-        parts.append(fields["precision"])
-    if fields["visits"]:
-        parts.append(f"{fields['visits']} visits")
-    if fields["seconds"]:
-        parts.append(f"{fields['seconds']:g} s")
-    if fields["time"]:
-        parts.append(fields["time"])
-    if temperature:
-        parts.append(f"temperature {temperature:g}")
-    parts += [f"{name.replace('_', ' ')} {value:g}" for name, value in fields["style"].items()]
-    if pass_policy in _PASSES and (kind, pass_policy) != ("policy", "free"):
-        parts.append(_PASSES[pass_policy])
-    return ", ".join(parts)
-
-
 def identity(player: str, digest: str | None) -> str:
     """The player of a word, independent of its spelling; `digest` is that of its network file, where it is known."""
     kind, subject = _split(player)
     if digest is not None:
         return f"{kind} {digest}"
-    return _whole_name(subject) if kind == "program" else player
-
-
-def program_name(command_line: str) -> str:
-    """`GNU Go level 10` with its unusual options; for other programs the command line without folders."""
-    name = _whole_name(command_line)
-    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 3] + "..."
-
-
-def _whole_name(command_line: str) -> str:
-    words = [PurePath(word).name if word.startswith("/") else word for word in _words(command_line)]
-    name = " ".join(words)
-    if words[0] == "gnugo":
-        rest = _USUAL.sub(" ", " ".join(words[1:]))
-        level = re.search(r"--level[ =](\d+)", rest)
-        rest = rest.replace(level[0], " ") if level else rest
-        name = " ".join([f"GNU Go level {level[1] if level else 10}", *rest.split()])
-    return name
+    return full_program_name(subject) if kind == "program" else player
 
 
 def _explain(error: ValidationError) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from tengen.errors import RecipeError
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 
 Doubles = NDArray[np.float64]
 _SCORES = np.linspace(0, 1, 5)  # of a pair of games

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tengen.match.game import Outcome
 from tengen.match.length import interval_reach
+from tengen.match.outcome import Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import SprtState
 from tengen.statistics import Tally

@@ -126,7 +126,7 @@ def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Seque
             parent.send(None)
             while True:
                 for (played,) in match.play([parent.recv()]):
-                    parent.send(PlayedRecord(played.outcome, played.sgf()))
+                    parent.send(played.record())
     except TengenError as error:
         parent.send(TengenError(str(error)))
     except (EOFError, ConnectionError):

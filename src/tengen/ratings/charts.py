@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from tengen.match.game import FAILURES, Outcome
+from tengen.match.outcome import FAILURES, Outcome
 from tengen.match.sprt import Sprt
 from tengen.ratings.standings import Standings
 from tengen.runs.plots import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND

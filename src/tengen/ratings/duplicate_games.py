@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tengen.errors import SgfError
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.ratings.pool import GameSet, Pool, digest
 from tengen.sgf.main_line import read_record
 

@@ -14,8 +14,8 @@ from tengen.data.sources import SourceProblem, Sources
 from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.match import spec
 from tengen.match.folder import About, read_folder
-from tengen.match.game import Outcome
 from tengen.match.length import games_left, games_that_count
+from tengen.match.outcome import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.sprt import Sprt, pair_scores
 from tengen.ratings.score import Score

@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from tengen.disk import write_whole
-from tengen.match.game import Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.sprt import Sprt, SprtState, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.pool import GameSet, Pool, match_games

@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.match.game import PLAYOUTS, Outcome
+from tengen.match.counting import PLAYOUTS
+from tengen.match.outcome import Outcome
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
 from tengen.ratings.pool import GameSet
 from tengen.ratings.standings import Standings, elo_text

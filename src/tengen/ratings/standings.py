@@ -185,8 +185,7 @@ def tally_figures(tally: Tally) -> dict[str, Any]:
 
 def total(tallies: Iterable[Tally]) -> Tally:
     """All games of several tallies."""
-    found = list(tallies)
-    return Tally(sum(t.wins for t in found), sum(t.draws for t in found), sum(t.losses for t in found))
+    return sum(tallies, Tally())
 
 
 def _worth(tally: Tally) -> tuple[int, float]:

@@ -11,7 +11,7 @@ from tengen.training.recipe import MAX_BATCH, MAX_COUNT, AreaRules, Positive, Re
 
 
 class PolicyGameConfig(Strict):
-    """What is played, as in `tengen.match.game.Conditions`."""
+    """What is played, as in `tengen.match.conditions.Conditions`."""
 
     size: int = key(9, "board size", ge=MIN_SIZE, le=MAX_SIZE)
     rules: AreaRules = key("tromp-taylor", "rule set, with area scoring")

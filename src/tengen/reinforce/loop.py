@@ -29,7 +29,7 @@ from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import BLACK, WHITE
 from tengen.match.batch import BatchMatch, FinishedGame
-from tengen.match.game import Conditions, longest_opening
+from tengen.match.conditions import Conditions, longest_opening
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
@@ -246,9 +246,7 @@ class _Run:
         settings = MatchSettings.of(
             *({"player": f"policy:{name}", "name": name} for name in players), conditions=conditions
         )
-        with BatchMatch(
-            settings, open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": players[spec.name]
-        ) as match:
+        with BatchMatch(settings, open_player=lambda spec, games=1, threads=None: players[spec.name]) as match:
             played = match.play_all(games)
         evaluations = sum(player.evaluations for player in players.values())
         return PolicyMatch(played, evaluations, time.perf_counter() - started)

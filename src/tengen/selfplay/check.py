@@ -5,7 +5,7 @@ from __future__ import annotations
 from tengen import _native
 from tengen.errors import RecipeError
 from tengen.machine import available_memory
-from tengen.match.game import Conditions
+from tengen.match.conditions import Conditions
 from tengen.selfplay.anchors import check_networks
 from tengen.selfplay.config import SearchConfig, SelfPlayConfig
 from tengen.selfplay.generate import play_params, tree_bytes
@@ -14,8 +14,8 @@ _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, 
 _MIN_TREE_USED = 1 << 20  # what a tree takes in any case, of its limit of MIN_TREE or more
 
 
-def check(config: SelfPlayConfig) -> None:
-    """Raise RecipeError where the settings of a recipe contradict each other or this machine."""
+def check(config: SelfPlayConfig, plays_here: bool = True) -> None:
+    """Raise RecipeError where the settings of a recipe contradict each other or this machine, if it `plays_here`."""
     learn = config.learn
     if learn.window.min_positions < learn.batch_size:
         raise RecipeError(
@@ -36,10 +36,10 @@ def check(config: SelfPlayConfig) -> None:
     _check_network(config)
     check_networks(config.rating.anchors)
     _check_rating(config)
-    _check_playing(config)
+    _check_playing(config, plays_here)
     for cycle in sorted(config.stages):
         try:
-            _check_playing(config.at(cycle))
+            _check_playing(config.at(cycle), plays_here)
         except RecipeError as error:
             raise RecipeError(f"from cycle {cycle} on, {error}") from error
 
@@ -51,11 +51,12 @@ def _check_rating(config: SelfPlayConfig) -> None:
         raise RecipeError(f"rating.opening: {error}") from error
 
 
-def _check_playing(config: SelfPlayConfig) -> None:
+def _check_playing(config: SelfPlayConfig, here: bool) -> None:
     """Settings that stages may change."""
     _check_visits(config.search)
     _check_search(config)
-    _check_memory(config, config.game.edge)
+    if here:
+        _check_memory(config, config.game.edge)
 
 
 def _check_visits(search: SearchConfig) -> None:

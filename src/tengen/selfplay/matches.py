@@ -14,9 +14,9 @@ from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.load import load_evaluator
 from tengen.machine import Device
 from tengen.match.batch import GAMES_AT_ONCE, Check
+from tengen.match.conditions import Conditions
 from tengen.match.folder import OtherMatchError, read_folder, remove_match
-from tengen.match.game import Conditions, Outcome
-from tengen.match.moves import DeadStones
+from tengen.match.outcome import Outcome
 from tengen.match.player import Player
 from tengen.match.players import evaluator_player, open_player
 from tengen.match.runner import Execution, InBatch, InCluster, play_match
@@ -68,14 +68,12 @@ class PlayerOpener:
         self._cluster = cluster
         self._open: dict[str, Evaluator] = {}
 
-    def __call__(
-        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
-    ) -> Player:
+    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
         if spec.kind not in ("network", "policy"):
-            return open_player(spec, games, threads, dead_stones)
+            return open_player(spec, games, threads)
         word = spec.subject
         found = self.evaluator(word) if word in self._networks else self._load(word)
-        return evaluator_player(spec, found, games, threads or 1, dead_stones)
+        return evaluator_player(spec, found, games, threads or 1)
 
     def evaluator(self, word: str) -> Evaluator:
         """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""

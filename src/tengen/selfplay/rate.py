@@ -15,8 +15,9 @@ from tengen.cluster import Cluster
 from tengen.data.split import derive
 from tengen.errors import TengenError
 from tengen.match.batch import Check, go_on
+from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
-from tengen.match.game import FAILURES, Conditions, Outcome
+from tengen.match.outcome import FAILURES, Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import distinct_games
@@ -113,8 +114,8 @@ def rate(
     `GameConfig.main_size`; `games` and `hours` say where the run stands. ratings.json is written at the end; a run that
     was killed continues with the games that are missing. Every game is a function of (the run's seed, number, anchor,
     game). Anchors that cannot play are left out, and the event says why. `check` is called before each batch and may
-    raise, to stop. A `cluster` plays all games but those against programs, which are on this machine. Raises
-    TengenError when the network itself cannot be loaded, or ratings.json cannot be read or written.
+    raise, to stop. A `cluster` plays all games but those against programs, which are on this machine, by its CPU.
+    Raises TengenError when the network itself cannot be loaded, or ratings.json cannot be read or written.
     """
     book = RatingBook.read(folder)
     if (done := book.event(number)) is not None:
@@ -124,7 +125,8 @@ def rate(
         match = replace(match, program_games=None)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.players)
-    load = load or partial(load_temporary, device=config.device)
+    # The device is that of the cluster's workers: this process may have none, and holds no share of one.
+    load = load or partial(load_temporary, device=config.device if cluster is None else "cpu")
     opener = PlayerOpener({f"network {k}": path for k, path in networks.items()}, load, check, cluster)
     opener.evaluator(f"network {number}")
     pairings = []
