@@ -41,7 +41,10 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "c_puct": 5.0, "virtual_loss": 3.0, "expand_visits": 40, "playout_weight": 0.5, "policy_temperature": 0.67,
         "leaf_symmetry": "random", "lcb": False,
     },
-    "alphago-zero": {"leaf_symmetry": "random", "noise_weight": 0.25, "noise_total": 10.83, "lcb": False},
+    "alphago-zero": {"leaf_symmetry": "random", "noise_weight": 0.0, "temperature": 0.0, "lcb": False},
+    "alphago-zero-selfplay": {
+        "leaf_symmetry": "random", "noise_weight": 0.25, "noise_total": 10.83, "temperature": 1.0, "lcb": False,
+    },
     "leela-zero": {
         "c_puct": 2 * 0.5, "fpu": "network", "fpu_reduction": 2 * 0.25, "root_fpu_reduction": 2 * 0.25,
         "virtual_loss": 3.0, "lcb": True, "lcb_share": 0.1, "lcb_probability": 1e-5, "leaf_symmetry": "random",
@@ -57,9 +60,12 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     },
     "mobile": {"diversity": 0.5, "lcb": False},
     "alphazero": {
-        "selection": "puct", "c_puct": 1.25, "c_puct_base": 19652, "c_puct_factor": 1.0, "noise_weight": 0.25,
-        "noise_total": 10.83, "fpu": "absolute", "fpu_value": 0.0, "root_fpu": "absolute", "root_fpu_value": 0.0,
+        "selection": "puct", "c_puct": 1.25, "c_puct_base": 19652, "c_puct_factor": 1.0, "noise_weight": 0.0,
+        "fpu": "absolute", "fpu_value": 0.0, "root_fpu": "absolute", "root_fpu_value": 0.0,
         "score_weight": 0.0, "lcb": False,
+    },
+    "alphazero-selfplay": {
+        "c_puct": 1.25, "noise_weight": 0.25, "noise_total": 10.83, "temperature": 1.0, "lcb": False,
     },
     "katago-selfplay": {
         "selection": "puct", "c_puct": 1.1, "c_puct_factor": 0.0, "fpu": "reduction", "fpu_reduction": 0.2,

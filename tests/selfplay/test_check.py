@@ -84,6 +84,7 @@ def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     match = re.search(r"give games_at_once = (\d+)", str(error.value))
     assert match
     check(config.model_copy(update={"games_at_once": int(match[1])}))
+    check(config, plays_here=False)
 
 
 def test_a_later_stage_may_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:

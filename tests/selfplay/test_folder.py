@@ -56,7 +56,8 @@ def test_without_a_network_a_recipe_takes_that_of_its_start(tmp_path: Path) -> N
 def test_what_changes_no_game_may_change(tmp_path: Path) -> None:
     folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)
-    folder.prepare(CONFIG.model_copy(update={"cycles": 9, "workers": 1, "games_at_once": 3}))
+    learn = CONFIG.learn.model_copy(update={"device": "cpu"})
+    folder.prepare(CONFIG.model_copy(update={"cycles": 9, "workers": 1, "games_at_once": 3, "learn": learn}))
 
 
 def test_a_recipe_that_was_edited_by_hand_may_have_numbers_for_keys(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """The learner: its replay window, cycles that are learned again, and game records in its batches."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,12 +14,14 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from selfplay.random_games import played_game, write_store  # noqa: E402
 from selfplay.run_folder import write_run  # noqa: E402
 
+from tengen.cluster import Place  # noqa: E402
 from tengen.data import LabelSampler, Store, StoreWriter  # noqa: E402
 from tengen.data.batch import Batch  # noqa: E402
-from tengen.data.label_sampler import TargetMix, recorded_positions  # noqa: E402
+from tengen.data.label_sampler import MixedSampler, TargetMix, recorded_positions  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.selfplay import learn as learning  # noqa: E402
+from tengen.selfplay.cluster_learner import ClusterLearner  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig  # noqa: E402
 from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
 from tengen.selfplay.learn import Learner, Window, window_size  # noqa: E402
@@ -63,12 +66,17 @@ def test_the_window_is_the_newest_games(tmp_path: Path) -> None:
     assert Window.of(store, 3, config) == Window(first_game=1, games=3, positions=90, fresh=90, total=100)
 
 
-def learner_of(path: Path, start: Path | None = None, cycles: int = 1, **learn: Any) -> tuple[Learner, Store]:
+RESIDUAL = {"family": "residual", "size": "b1c8"}
+
+
+def learner_of(
+    path: Path, start: Path | None = None, cycles: int = 1, network: dict[str, Any] = RESIDUAL, **learn: Any
+) -> tuple[Learner, Store]:
     config = write_run(path, cycles, games=12, cycles_done=1)
     config = SelfPlayConfig.model_validate(
         config.model_dump(exclude_unset=True)
         | ({"start": str(start)} if start else {})
-        | {"network": {"family": "residual", "size": "b1c8"}, "learn": {"batch_size": 8, **learn}}
+        | {"network": network, "learn": {"batch_size": 8, **learn}}
     )
     folder = SelfPlayFolder(path)
     for made in (folder.checkpoint(1), folder.candidate(1)):
@@ -85,6 +93,27 @@ def test_a_cycle_that_is_learned_again_ends_the_same(tmp_path: Path) -> None:
         ends.append((learner.trainer.step, [p.detach().clone() for p in learner.trainer.network.parameters()]))
     assert ends[0][0] == ends[1][0] > 0
     assert all(torch.equal(*both) for both in zip(ends[0][1], ends[1][1], strict=True))
+
+
+class NoWorkers:
+    """A cluster whose workers nobody asks."""
+
+    def beside(self, _: Place) -> "NoWorkers":
+        return self
+
+    def run(self, *_: object, **__: object) -> Iterator[Any]:
+        return iter(())
+
+
+def test_a_run_that_learns_on_a_gpu_of_a_cluster_is_resumed_without_one_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    learner, store = learner_of(tmp_path)
+    learner.learn(0, store, len(store))
+    learn = learner.config.learn.model_copy(update={"device": "cuda"})
+    config, nobody = learner.config.model_copy(update={"learn": learn}), cast(Any, NoWorkers())
+    ClusterLearner(config, learner.folder, ShutdownFlag(), nobody, Place()).check_state(1)
 
 
 def test_a_cycle_draws_from_its_window_as_the_recipe_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,3 +167,16 @@ def test_records_of_a_player_teach_results_of_both_sides(tmp_path: Path) -> None
     of_opponent = batch.policy < 0
     assert 0.4 < of_opponent.mean() < 0.6 and abs(batch.value.mean()) < 0.2  # 1 without the opponent's
     assert batch.target is not None and not batch.target[of_opponent].any() and batch.target[~of_opponent].any(1).all()
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_records_are_put_under_other_rules_where_the_network_sees_them(sees: bool, tmp_path: Path) -> None:
+    """Another network would learn several results of one and the same position."""
+    with StoreWriter(tmp_path / "others") as writer:
+        writer.add(played_game(1, 5, 3.5))
+    records = {"store": str(tmp_path / "others"), "share": 0.5, "until": 9}
+    plain = {"family": "plain", "board_size": 5, "convs": ["3x3x8"], "value": {"kind": "dense"}}
+    learner, store = learner_of(tmp_path / "run", network=RESIDUAL if sees else plain, records=records)
+    mixed = learner._mixed(LabelSampler(store, 0, learner.inputs.name, 8, edge=5), 0)
+    assert isinstance(mixed, MixedSampler)
+    assert mixed._records.rules == ("vary" if sees else "recorded")

@@ -10,12 +10,14 @@ import re
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -597,6 +599,39 @@ def test_a_run_that_is_stopped_in_its_first_rating_goes_on_with_it(
     run(recipe, tmp_path / "run", *settings)
     assert [event.get("lost", False) for event in events_of(tmp_path / "run")] == [False]
     assert [event["step"] for event in read_events(tmp_path / "run", "rating")] == [1]
+
+
+class OneWorker:
+    """A cluster whose worker is this process."""
+
+    def run(self, work: Any, items: Iterable[int], *_: object) -> Iterator[Any]:
+        yield from work.do(iter(items), threading.Event())
+        work.close()
+
+
+def test_a_process_that_leads_a_cluster_needs_no_device_of_the_workers_and_no_memory_for_their_games(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_recipe(str(recipe), SMALL, model=SelfPlayConfig)
+    opened = []
+
+    def load(path: Path, device: str, **options: Any) -> Any:
+        opened.append(device)
+        return load_evaluator(path, device, **options)  # type: ignore[arg-type]
+
+    def refuse(*_: object) -> None:
+        raise TengenError("it is not here")
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "load_evaluator", load)
+    monkeypatch.setattr(loop, "check_device", refuse)
+    monkeypatch.setattr("tengen.selfplay.check.available_memory", lambda: 1)
+    monkeypatch.setattr(loop._Lead, "_promote", stopped)  # gate and rating are matches
+    with ShutdownFlag() as stop, pytest.raises(KeyboardInterrupt):
+        SelfPlayRun(config, tmp_path / "run", Observer(), stop, cast(Any, OneWorker())).go()
+    assert len(Store.open(tmp_path / "run" / "games")) == 8 and set(opened) == {"cpu"}
 
 
 def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tengen.match.batch import go_on
 from tengen.match.folder import read_folder
 from tengen.match.player import Choice, Turn
 from tengen.ratings.pool import matches_in
+from tengen.selfplay import rate as rating
 from tengen.selfplay.anchors import RunPlayers
 from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
 from tengen.selfplay.matches import Load, PlayerOpener
@@ -146,9 +148,9 @@ def test_players_of_a_rating_capture_dead_stones_only_where_they_count(word: str
     opener = PlayerOpener(BY_WORD, load, go_on)
     passes = []
     for dead_stones in ("pass-alive", "none"):
-        player = opener(spec, dead_stones=dead_stones)
+        player = opener(spec)
         player.start_game(0, game, 1)
-        (choice,) = player.choose([Turn(0, game)])
+        (choice,) = player.choose([Turn(0, game, dead_stones=dead_stones)])
         assert isinstance(choice, Choice)
         passes.append(choice.point == 25)
         player.close()
@@ -242,6 +244,22 @@ def test_programs_play_fewer_games_but_at_the_end(tmp_path: Path) -> None:
     config = config.model_copy(update={"rating": config.rating.model_copy(update={"program_games": 2})})
     found = [rate(tmp_path, config, number, NETWORKS, 0.5, load=load) for number in (7, 8)]
     assert [[pairing.tally.games for pairing in event.pairings] for event in found] == [[6, 2], [6, 6]]
+
+
+@pytest.mark.parametrize("cluster", [None, Mock()])
+def test_what_is_not_played_on_a_cluster_is_played_by_the_cpu(
+    cluster: Mock | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    def load_on(path: Path, device: str) -> Evaluator:
+        opened.append(device)
+        return load(path)
+
+    monkeypatch.setattr(rating, "load_temporary", load_on)
+    config = recipe(program("polite"), games=2).model_copy(update={"device": "cuda"})
+    rate(tmp_path, config, 2, NETWORKS, 0.5, cluster=cluster)
+    assert opened == ["cuda" if cluster is None else "cpu"]
 
 
 def test_what_is_complete_is_not_played_again(tmp_path: Path) -> None:

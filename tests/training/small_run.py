@@ -13,11 +13,11 @@ SIZE = 7
 GAMES = 64  # a full batch, so that one model is compiled to validate a network on them
 
 
-def write_store(path: Path, games: int = GAMES) -> Path:
-    """Games of random legal moves on 7x7; the side with more stones at the end wins."""
+def write_store(path: Path, games: int = GAMES, size: int = SIZE) -> Path:
+    """Games of random legal moves, on 7x7 unless given; the side with more stones at the end wins."""
     with StoreWriter(path) as writer:
         for seed in range(games):
-            writer.add(random_record(seed))
+            writer.add(random_record(seed, size=size))
     return path
 
 

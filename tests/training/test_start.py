@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 import katago_twin  # noqa: E402
 from torch import nn  # noqa: E402
-from training.small_run import random_record  # noqa: E402
+from training.small_run import random_record, write_store  # noqa: E402
 
 from tengen.cli import evaluate  # noqa: E402
 from tengen.cli.app import main  # noqa: E402
@@ -25,6 +25,7 @@ from tengen.evaluators.installed_networks import find_network  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
+from tengen.networks import parse_config  # noqa: E402
 from tengen.networks.blocks import ScalarLinear, ScaledConv2d  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
@@ -33,7 +34,7 @@ from tengen.training.callbacks import CALLBACKS  # noqa: E402
 from tengen.training.card import learned_games  # noqa: E402
 from tengen.training.cluster import _paths  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.start import LEARNED, scale_down, start_from, start_whole, with_network  # noqa: E402
+from tengen.training.start import LEARNED, Origin, scale_down, start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import make_network, train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
@@ -80,8 +81,11 @@ def outputs(network: nn.Module, store: Path) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("source", ["file", "folder"])
-def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, source: str) -> None:
-    """Of a file, whose filters are folded and which lacks the further map; of a checkpoint, all of it, bit for bit."""
+def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, source: str, tmp_path: Path) -> None:
+    """Of a file, whose filters are folded and which lacks the further map; of a checkpoint, all of it, bit for bit.
+
+    Both play alike on boards of another size than that of the games.
+    """
     path = trained / "nets" / "small.onnx"
     card = read_card(path)
     network, other = fresh(card.config), fresh(card.config, seed=6)
@@ -94,6 +98,9 @@ def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, sourc
         saved = torch.load(trained / "checkpoints" / "step-00000004.ckpt", weights_only=True)["average"]
         # Rules that no game had are folded into the bias, as in a file.
         folded = [f"{name}." for name, part in network.named_modules() if isinstance(part, ScalarLinear)]
+        # So is the width of the board, which was 7 in all games.
+        width = ("mix", "passing", "hidden") if card.family == "residual" else ()
+        folded += [f"{name}." for name, _ in network.named_modules() if name.endswith(width)] if width else []
         floats = [
             key for key, value in saved.items() if value.is_floating_point() and not key.startswith(tuple(folded))
         ]
@@ -101,6 +108,9 @@ def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, sourc
         assert begun.parameters == begun.total and "step 4" in begun.source
     start_from(other, str(path))
     torch.testing.assert_close(outputs(network, store), outputs(other, store), rtol=1e-3, atol=1e-3)
+    if card.family == "residual":  # the other one takes 7x7 alone
+        larger = write_store(tmp_path / "larger", games=12, size=9)
+        torch.testing.assert_close(outputs(network, larger), outputs(other, larger), rtol=1e-3, atol=1e-3)
     assert (outputs(network, store) - outputs(fresh(card.config), store)).abs().max() > 1e-3
 
 
@@ -315,10 +325,15 @@ def fine_tuned(store: Path, folder: Path, *changes: str) -> Path:
     return folder
 
 
-def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(store: Path, tmp_path: Path) -> None:
-    """At a rate of nearly 0 on 7x7 it stays the same on 9x9."""
-    folder = fine_tuned(store, tmp_path / "mine", "training.optimizer.lr=1e-12")
+@pytest.mark.parametrize("maps", [{}, {"reply": True, "soft": True}])
+def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(
+    store: Path, tmp_path: Path, maps: dict[str, bool]
+) -> None:
+    """At a rate of nearly 0 on 7x7 it stays the same on 9x9, also where maps for training alone are new."""
+    network = {**read_card(find_network("default")).config, **maps}
+    folder = fine_tuned(store, tmp_path / "mine", "training.optimizer.lr=1e-12", f"network={json.dumps(network)}")
     files = [find_network("default"), folder / "nets" / "fine-tune.onnx"]
+    assert read_card(files[1]).board_sizes == list(range(5, 20))
     before, after = (OpenVinoEvaluator(path, precision="f32", remember=False) for path in files)
     game = Game(9, "chinese", 7.5)
     for vertex in ("E5", "C3"):
@@ -326,6 +341,15 @@ def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(stor
     expected, found = (evaluator.infer(evaluator.encoded([game])) for evaluator in (before, after))
     for name in ("policy", "value", "score", "ownership"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=2e-3), name
+
+
+def test_another_network_has_not_learned_the_sizes_of_its_start() -> None:
+    config = read_card(find_network("zero-7x7")).config
+    origin = Origin(config, {}, [5, 7], [])
+    for change, known in (
+        ({}, [5, 7]), ({"soft": not config["soft"]}, [5, 7]), ({"size": "b1c8"}, []), ({"plane_set": "betago7"}, []),
+    ):  # fmt: skip
+        assert origin.sizes_of(parse_config({**config, **change})) == known, change
 
 
 def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 # Search on the winrate alone, the move with the most visits.
 _PLAIN: dict[str, Any] = {"score_weight": 0.0, "lcb": False}
-_SELF_PLAY_NOISE: dict[str, Any] = {"noise_weight": 0.25}
+# What self-play adds to a search for play, as AlphaGo Zero had it
+_SELF_PLAY: dict[str, Any] = {"noise_weight": 0.25, "temperature": 1.0}
 
 _BAKAGO: dict[str, Any] = {
     **_PLAIN,
@@ -46,6 +47,17 @@ _DARKFOREST: dict[str, Any] = {
     "playout_weight": 1.0,
     "playout_slope": 1.0,
 }
+# Silver et al. 2017
+_ALPHAGO_ZERO: dict[str, Any] = {
+    **_PLAIN,
+    "selection": "puct-alphago",
+    "c_puct": 1.0,
+    "fpu": "absolute",
+    "root_fpu": "absolute",
+    "leaf_symmetry": "random",
+}
+# Silver et al. 2018: c grows from 1.25
+_ALPHAZERO: dict[str, Any] = {**_PLAIN, "fpu": "absolute", "root_fpu": "absolute"}
 _ELF: dict[str, Any] = {
     **_PLAIN,
     # c P sqrt(1 + sum n) / (1 + n): the visits of a position are those of its moves and its own
@@ -78,18 +90,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "policy_temperature": 0.67,
         "leaf_symmetry": "random",
     },
-    # Silver et al. 2017: the same rule without playouts; its c is not published, 1 is the 7x7 system's
-    "alphago-zero": {
-        **_PLAIN,
-        **_SELF_PLAY_NOISE,
-        "selection": "puct-alphago",
-        "c_puct": 1.0,
-        "fpu": "absolute",
-        "root_fpu": "absolute",
-        "leaf_symmetry": "random",
-    },
-    # Silver et al. 2018: c grows from 1.25
-    "alphazero": {**_PLAIN, **_SELF_PLAY_NOISE, "fpu": "absolute", "root_fpu": "absolute"},
+    # AlphaGo Zero: the same rule without playouts; its c is not published, 1 is the 7x7 system's. In play without the
+    # noise and the temperature of its self-play, as AlphaZero's.
+    "alphago-zero": _ALPHAGO_ZERO,
+    "alphago-zero-selfplay": {**_ALPHAGO_ZERO, **_SELF_PLAY},
+    "alphazero": _ALPHAZERO,
+    "alphazero-selfplay": {**_ALPHAZERO, **_SELF_PLAY},
     # Leela Zero 0.17
     "leela-zero": {
         "score_weight": 0.0,
@@ -122,13 +128,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     # ELF OpenGo: its flags for play, and those of its self-play
     "elf": {**_ELF, "c_puct": 1.5, "virtual_loss": 1.0},
-    "elf-selfplay": {
-        **_ELF,
-        **_SELF_PLAY_NOISE,
-        "c_puct": 0.85,
-        "virtual_loss": 5.0,
-        "temperature": 1.0,
-    },
+    "elf-selfplay": {**_ELF, **_SELF_PLAY, "c_puct": 0.85, "virtual_loss": 5.0},
     # The tournament of mobile networks (Cazenave 2020): PUCT, and the second move half of the time where it has more
     # than half of the visits of the best one. Its constant is not published; 1 is ours.
     "mobile": {

@@ -17,7 +17,7 @@ from tengen.disk import write_whole
 from tengen.evaluators.installed_networks import find_network_of, is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.places import LocalFiles
-from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.config import LearnConfig, SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.learn import Learner, LearningResult
 from tengen.selfplay.transport import FolderTransport
@@ -43,14 +43,17 @@ class ClusterLearner(Learner):
     def __init__(
         self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, cluster: Cluster, place: Place
     ) -> None:
-        here = config.learn.model_copy(update={"device": "cpu", "compile": False})
-        super().__init__(config.model_copy(update={"learn": here}), folder, stop)
-        self.config = config
+        super().__init__(config, folder, stop)
         self._shards: dict[str, Any] = {}
         self._cycles: list[TrainingCycle] = []
         work = LearningWork(config, SharedFiles.of(_paths(config, folder)))
         workers = cluster.beside(place)
         self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
+
+    @property
+    def _trainer_config(self) -> LearnConfig:
+        """Those of a trainer that takes no step: it holds the weights that a worker has trained."""
+        return self.config.learn.model_copy(update={"device": "cpu", "compile": False})
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> LearningResult:
         self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))

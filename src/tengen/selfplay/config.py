@@ -161,7 +161,8 @@ class WindowConfig(Strict):
 class RecordMixConfig(Strict):
     """Game records mixed into the batches.
 
-    They replace self-play positions, which are then drawn less often than `reuse` says.
+    They replace self-play positions, which are then drawn less often than `reuse` says. A network that sees rules and
+    komi learns them under others too, as with `data.vary_rules` of supervised training.
     """
 
     store: str = key(..., "folder of the game store")

@@ -13,7 +13,14 @@ from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
 from tengen.selfplay.generate import tree_memory
-from tengen.selfplay.matches import PlayerOpener, load_temporary, play_run_match, run_conditions, run_pass_policy
+from tengen.selfplay.matches import (
+    NO_EXPLORATION,
+    PlayerOpener,
+    load_temporary,
+    play_run_match,
+    run_conditions,
+    run_pass_policy,
+)
 from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed
@@ -50,7 +57,7 @@ def gate(
     cluster: Cluster | None = None,
     check: Check = go_on,
 ) -> GateResult:
-    """Play the gate of network `number` on the main board size, at fair komi, both colors equally.
+    """Play the gate of network `number` on the main board size, at fair komi, both colors equally, without noise.
 
     `candidate` meets `playing`, the network before it. The games lie in `folder`/matches/gate-NUMBER. `check` is called
     before each batch and may raise, to stop.
@@ -60,6 +67,7 @@ def gate(
     size = config.game.main_size
     now = config.at(number)  # the cycle that begins with this network
     params = now.search.search_params(full=False, memory=tree_memory(now, rules.visits))
+    params = params.model_copy(update=NO_EXPLORATION)
     pass_policy = run_pass_policy(now.game)
     files = {f"candidate {number}": candidate, f"network {number - 1}": playing}
     settings = MatchSettings.of(

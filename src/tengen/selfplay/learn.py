@@ -28,7 +28,7 @@ from tengen.networks.load import average
 from tengen.runs.checkpoints import DamagedCheckpoint
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.places import AS_NAMED, LocalFiles
-from tengen.selfplay.config import SelfPlayConfig, WindowConfig
+from tengen.selfplay.config import LearnConfig, SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
@@ -37,7 +37,7 @@ from tengen.training.export import for_play
 from tengen.training.losses import WeightedLosses, learns_results, needed_targets
 from tengen.training.schedules import Position
 from tengen.training.start import start_whole
-from tengen.training.supervised import make_network
+from tengen.training.supervised import make_network, sees_rules
 from tengen.training.trainer import Trainer
 
 _logger = logging.getLogger(__name__)
@@ -127,9 +127,14 @@ class Learner:
         self._targets = targets_named(needed_targets(learn.losses)[1])
         self.trainer = self._new_trainer()
 
+    @property
+    def _trainer_config(self) -> LearnConfig:
+        """The settings of the trainer of this process."""
+        return self.config.learn
+
     def _new_trainer(self) -> Trainer[TensorBatch]:
         """The trainer before cycle 0."""
-        config, learn = self.config, self.config.learn
+        config, learn = self.config, self._trainer_config
         seed = derive(config.seed, _LEARNING) % 2**31
         network = make_network(config.network, self.inputs, seed)
         if self._start is not None:
@@ -217,6 +222,8 @@ class Learner:
         store = Store.open(self._local.path(records.store))
         seed = derive(self.config.seed, _LEARNING, cycle, 1)
         edge = self.config.game.edge
+        # Under other rules and komi the same position has other results, which this network could not tell apart.
+        sees = sees_rules(self.trainer.network, self.inputs)
         played = Sampler(
             store,
             "all",
@@ -225,7 +232,7 @@ class Learner:
             seed,
             edge=edge,
             choice=PositionChoice(opponents=learns_results(self.network_config, self.config.learn.losses)),
-            rules="vary",
+            rules="vary" if sees else "recorded",
             extra=self._targets,
         )
         return MixedSampler(sampler, played, records.share_in(cycle))

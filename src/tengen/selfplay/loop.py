@@ -21,7 +21,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.devices import check_device
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import compute_the_same, read_card
-from tengen.machine import resident_memory
+from tengen.machine import Device, resident_memory
 from tengen.networks.export import relabel
 from tengen.runs.events import EventLog
 from tengen.runs.interruption import ShutdownFlag
@@ -79,7 +79,8 @@ class PlayedCycle:
 class SelfPlayRun:
     """The process that leads a run: it plays, trains, rates and writes the store. A run has one.
 
-    With a cluster its workers play the games, those of gates and ratings too, and train where the recipe says so.
+    With a cluster its workers play the games, those of gates and ratings too, and train where the recipe says so. What
+    this process evaluates itself is computed on the CPU then.
     """
 
     def __init__(
@@ -108,8 +109,9 @@ class SelfPlayRun:
         Raises RecipeError for a recipe that cannot work, the folder of another run, a run that another process leads
         and a run with more finished cycles than the recipe has; KeyboardInterrupt after Ctrl-C, when all is safe.
         """
-        check(self.config)
-        check_device(self.config.device)
+        check(self.config, plays_here=self.cluster is None)
+        if self.cluster is None:
+            check_device(self.config.device)
         with self.folder.lead("--role generate helps it"):
             self.folder.check_config(self.config)
             history = self._finished_cycles()
@@ -246,7 +248,8 @@ class _Lead:
     def _figures(self, store: Store, cycle: int, conditions: CycleConditions) -> dict[str, Any]:
         """Statistics of the new games, and evaluations of them by the network that played them."""
         number = self.config.playing_network(cycle)
-        evaluator = load_evaluator(self.folder.network(number), self.config.device, threads=1, remember=False)
+        device: Device = self.config.device if self.cluster is None else "cpu"
+        evaluator = load_evaluator(self.folder.network(number), device, threads=1, remember=False)
         while number and self.history[number - 1].get("gate", {}).get("passed") is False:
             number -= 1  # refused by the gate: the file is a copy of the network before
         fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it was trained on cycle number - 1 last

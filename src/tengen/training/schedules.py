@@ -92,8 +92,10 @@ class LearningRateSchedule:
 
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint saves."""
-        return {"best": self._best, "since": self._since, "changes": self._changes}
+        return {"metric": self._config.metric, "best": self._best, "since": self._since, "changes": self._changes}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
-        self._best, self._since, self._changes = state["best"], int(state["since"]), int(state["changes"])
+        """Go on from what `state_dict` returned. A best figure of another metric is forgotten."""
+        metric = state.get("metric", self._config.metric)  # not in states of earlier versions
+        self._best = state["best"] if metric == self._config.metric else None
+        self._since, self._changes = int(state["since"]), int(state["changes"])

@@ -11,15 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tengen.data.planes import plane_set
 from tengen.disk import write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import read_card
 from tengen.networks.blocks import ScalarLinear, ScaledConv2d
-from tengen.networks.constant_inputs import ScalarRange, fold_scalars, used_scalars
+from tengen.networks.constant_inputs import ScalarRange, fold_width, used_scalars, without_constants
 from tengen.networks.interface import NetConfig
 from tengen.networks.load import load_module
-from tengen.networks.registry import parse_config
+from tengen.networks.registry import build, parse_config
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.folder import RunFolder
 from tengen.runs.places import AS_NAMED, LocalFiles
@@ -81,8 +82,12 @@ class Origin:
     games: list[dict[str, Any]]
 
     def sizes_of(self, network: NetConfig) -> list[int]:
-        """The board sizes that it has learned; none where `network` is another one."""
-        return self.board_sizes if parse_config(self.network) == network else []
+        """The board sizes that it has learned; none where `network` is another one.
+
+        Maps that serve training alone may differ: they say nothing of the layers that play.
+        """
+        own = parse_config(self.network)
+        return self.board_sizes if own == network or _playing_part(own) == _playing_part(network) else []
 
 
 def origin_of(run: RunConfig, folder: RunFolder | None = None, local: LocalFiles = AS_NAMED) -> Origin | None:
@@ -142,11 +147,11 @@ def start_from(network: nn.Module, name_or_path: str) -> TransferredLayers:
     """Give a network every layer of another one that has the same name and shapes.
 
     The other one is the name of an installed network, a network file, or the folder of a supervised run, whose newest
-    checkpoint (its moving average, if it has one) is taken; scalars that were constant in that run have no effect, as
-    in its file. Raises NetworkError for a file that is none of ours, RecipeError for a folder without checkpoints and
-    where no layer matches.
+    checkpoint (its moving average, if it has one) is taken; scalars and a board size that were constant in that run
+    have no effect, as in its file. Raises NetworkError for a file that is none of ours, RecipeError for a folder
+    without checkpoints and where no layer matches.
     """
-    source, found, constant = _weights(name_or_path)
+    source, found = _weights(name_or_path)
     state = network.state_dict()
     wanted, there = _layers(state), _layers(found)
     matching = {layer for layer, shapes in wanted.items() if there.get(layer) == shapes}
@@ -160,7 +165,6 @@ def start_from(network: nn.Module, name_or_path: str) -> TransferredLayers:
     )
     sizes = {name: parameter.numel() for name, parameter in network.named_parameters()}
     scalars = [part for name, part in network.named_modules() if isinstance(part, ScalarLinear) and name in matching]
-    fold_scalars(scalars, constant)
     return TransferredLayers(
         source=source,
         layers=tuple(layer for layer in wanted if layer in matching),
@@ -219,20 +223,25 @@ def start_whole(network: nn.Module, name_or_path: str) -> None:
     network.load_state_dict(start, strict=False)
 
 
-def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor], dict[int, float]]:
-    """(description of the source, its weights by name, the scalars that are still to be folded with their values)."""
+def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
+    """(description of the source, its weights by name), without the effect of inputs that were constant in training."""
     folder = Path(name_or_path)
     if not folder.is_dir():
         path = own_file(name_or_path)
-        return path.stem, _file_weights(path), {}
-    _recipe(folder)
+        return path.stem, _file_weights(path)
+    recipe = _recipe(folder)
     found = newest_checkpoint(folder / "checkpoints")
     if found is None:
         raise RecipeError(f"start: {folder} holds no checkpoint of a supervised run; give a network file instead")
     saved = found[1]
     seen = ScalarRange(len(saved["scalars"]["lowest"]))
     seen.load_state_dict(saved["scalars"])
-    return f"{folder}, step {saved['step']:,}", saved["average"] or saved["network"], seen.constant
+    module = _built(parse_config(recipe["network"]))
+    module.load_state_dict(saved["average"] or saved["network"])
+    module = without_constants(module, seen.constant)
+    if len(sizes := recipe["card"]["board_sizes"]) == 1:
+        fold_width(module, sizes[0])
+    return f"{folder}, step {saved['step']:,}", module.state_dict()
 
 
 def own_file(name_or_path: str) -> Path:
@@ -251,7 +260,24 @@ def own_file(name_or_path: str) -> Path:
 
 def _file_weights(path: Path) -> dict[str, Tensor]:
     """The weights of a network file, without maps that serve training alone: a file has none, they are fresh."""
-    return {key: value for key, value in load_module(path).state_dict().items() if ".maps." not in f".{key}"}
+    return _without_maps(load_module(path))
+
+
+def _without_maps(network: nn.Module) -> dict[str, Tensor]:
+    return {key: value for key, value in network.state_dict().items() if ".maps." not in f".{key}"}
+
+
+def _playing_part(config: NetConfig) -> tuple[Any, ...]:
+    """What networks have in common that differ in maps for training alone."""
+    with torch.device("meta"):
+        weights = _without_maps(_built(config))
+    return config.plane_set, config.board_sizes, {key: value.shape for key, value in weights.items()}
+
+
+def _built(config: NetConfig) -> nn.Module:
+    """A fresh network of this configuration."""
+    inputs = plane_set(config.plane_set)
+    return build(config, len(inputs.planes), len(inputs.scalars))
 
 
 def _recipe(folder: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.networks import NetConfig, build, parse_config
-from tengen.networks.constant_inputs import used_scalars
+from tengen.networks.blocks import ScalarLinear
 from tengen.networks.export import export, relabel
 from tengen.networks.registry import check_heads
 from tengen.runs.checkpoints import checkpoints
@@ -90,6 +90,14 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
     module = build(config, planes, scalars)
     check_heads(module, config, planes, scalars)
     return module
+
+
+def sees_rules(network: nn.Module, inputs: PlaneSet) -> bool:
+    """Whether a network sees rules and komi: by the scalars, or by planes of the komi."""
+    layers = (part for part in network.modules() if isinstance(part, ScalarLinear))
+    return any(layer.in_features > layer.first for layer in layers) or any(
+        plane.startswith("komi") for plane in inputs.planes
+    )
 
 
 def check_settings(run: RunConfig) -> None:
@@ -336,8 +344,7 @@ def _warn_of_known_games(run: RunConfig, samplers: Samplers, origin: Origin | No
 
 def _warn_of_unseen_rules(run: RunConfig, family: str, network: nn.Module, games: Sampler | LabelSampler) -> None:
     """Warn of results under other rules and komi than the record's, which the inputs of the network do not tell."""
-    sees = bool(used_scalars(network)) or any(plane.startswith("komi") for plane in games.plane_set.planes)
-    if run.data.vary_rules and isinstance(games, Sampler) and not sees:
+    if run.data.vary_rules and isinstance(games, Sampler) and not sees_rules(network, games.plane_set):
         _logger.warning(
             "warning: networks of the family %s do not see rules and komi, and data.vary_rules trains half of the "
             "positions under others; --set data.vary_rules=false leaves the games as they were played",
