@@ -124,7 +124,8 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     upload(tab, folder / "middle.sgf", MOVES_19)
     snap(tab, "board")
     review(tab)
-    tab.click("analysis")
+    for _ in range(2):  # the review has turned it on: a person who does searches its positions too
+        tab.click("analysis")
     pause(SECONDS)
     snap(tab, "analysis")
     tab.click("dark")

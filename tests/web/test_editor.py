@@ -43,6 +43,53 @@ def test_on_an_empty_board_the_root_is_edited() -> None:
     assert session.game.to_play == WHITE
 
 
+PROBLEM = b"(;SZ[9]AB[ca][cb]AW[aa];B[ba];W[ab])"
+
+
+@pytest.mark.parametrize(("record", "place"), [(PROBLEM, 0), (b"(;SZ[9];AB[ca][cb]AW[aa];B[ba];W[ab])", 1)])
+def test_the_start_of_a_problem_is_corrected_in_place_with_its_solution(record: bytes, place: int) -> None:
+    session, editor = opened(record, place=place)
+    before = session.to_sgf()
+    for node in session.tree.walk():
+        node.analysis = Analysis(0.5, 0.0, 100)
+    editor.apply(Tool.BLACK, 40)
+    assert session.node.depth == place and len(session.tree) == place + 3, "no node was added"
+    assert session.node.setup == {2: BLACK, 11: BLACK, 0: WHITE, 40: BLACK}
+    assert all((node.analysis is None) == (node.depth >= place) for node in session.tree.walk())
+    session.step(2)
+    assert session.game.board[4, 4] == BLACK, "the solution is one of the corrected position"
+    editor.undo()
+    assert session.to_sgf() == before and session.node.depth == place
+    editor.redo()
+    session.step(1)
+    assert session.game.board[4, 4] == BLACK
+
+
+def test_the_turn_of_a_start_position_is_corrected_in_place() -> None:
+    session, editor = opened(PROBLEM)
+    editor.swap_turn()
+    assert session.place == 0 and session.game.to_play == WHITE and len(session.tree) == 3
+    editor.undo()
+    assert session.game.to_play == BLACK and b"PL" not in session.to_sgf()
+
+
+def test_a_correction_that_makes_a_move_of_a_variation_illegal_is_refused_and_changes_nothing() -> None:
+    session, editor = opened(b"(;SZ[9]AB[ca][cb]AW[aa](;B[ba];W[ab])(;B[gg];W[ee];B[hh]))")
+    before = session.to_sgf()
+    for node in session.tree.walk():
+        node.analysis = Analysis(0.5, 0.0, 100)
+    for point in (1, 40):  # of the main line, of the other variation
+        with pytest.raises(TengenError, match="remove it first"):
+            editor.apply(Tool.BLACK, point)
+        assert session.to_sgf() == before and not session.history.can_undo
+        assert session.game.board.flat[point] == 2 and all(node.analysis for node in session.tree.walk())
+    session.goto(session.tree.root.children[1].children[0].id)
+    editor.remove()
+    session.seek(0)
+    editor.apply(Tool.BLACK, 40)
+    assert session.node.setup[40] == BLACK
+
+
 def test_stones_without_liberties_are_refused_and_leave_no_trace() -> None:
     session, editor = opened(b"(;SZ[9]AB[ab][ba])")
     before = session.to_sgf()

@@ -330,6 +330,25 @@ def test_a_hostile_record_stays_text(tab: Tab, tmp_path: Path) -> None:
     assert tab.driver.find_elements("css selector", "img[src=x]") == []
 
 
+@pytest.mark.parametrize("glass", [(1400, 900), (1280, 860)])
+def test_the_comment_of_a_move_is_seen_without_scrolling(tab: Tab, glass: tuple[int, int]) -> None:
+    from selenium.webdriver import Keys
+
+    size = {"width": glass[0], "height": glass[1], "deviceScaleFactor": 1, "mobile": False}
+    tab.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    comment = "\n".join(["a comment of some lines"] * 5)
+    paste(tab, f"(;SZ[9]KM[7]SL[aa]PB[Ann];B[ee]N[Failure]BM[2]C[{comment}];W[ec])")
+    tab.until(lambda: "Ann" in tab.text())
+    tab.click("analysis")
+    tab.css("body").send_keys(Keys.ARROW_RIGHT)
+    tab.until(lambda: tab.find("comment").get_property("value") == comment)
+    assert tab.find("remarks").text == "Failure \u00b7 Very bad move"
+    bottom = "return document.querySelector('[data-testid=comment]').getBoundingClientRect().bottom"
+    tab.until(lambda: float(str(tab.script(bottom))) < glass[1] and tab.script("return window.scrollY") == 0)
+    assert len(tab.driver.find_elements("css selector", ".tg-tree-remark")) == 1
+    assert len(tab.driver.find_elements("css selector", ".tg-tree-grade.tg-grade-4")) == 1
+
+
 @pytest.mark.parametrize("content", [b"", b"(;GM[1]SZ[52];B[aa])", bytes(range(256)) * 40])
 def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, tmp_path: Path, content: bytes) -> None:
     tab.tap(40)
@@ -380,8 +399,8 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         """
         left, height = tab.script(place)  # type: ignore[misc]
         tab.script("window.scrolledTo = undefined")
-        finger(tab, [(left, height), (left, height - 60), (left, height - 120)])  # scrolls
-        tab.until(lambda: tab.script("return window.scrolledTo"))
+        finger(tab, [(left, height), (left, height + 60), (left, height + 120)])  # scrolls up: the page may end here
+        tab.until(lambda: tab.script("return window.scrolledTo !== undefined"))
         tab.click("back")
         tab.until(lambda: "move 4 / 4" not in tab.text())
         assert "move 3 / 4" in tab.text()
@@ -619,6 +638,78 @@ def test_a_record_is_drawn_with_its_labels_and_numbers_and_sounds_at_each_move(t
     tab.until(lambda: tab.script("return window.sounds") == 1)
     tab.until(lambda: tab.css(".tg-graph-label").text.startswith("move 1"))
     assert tab.css(".tg-graph svg").get_attribute("aria-valuetext").startswith("move 1")
+
+
+def choose_numbers(tab: Tab, index: int) -> None:
+    """Choose in the preferences which moves show their numbers."""
+    tab.click("preferences")
+    tab.until(lambda: tab.find("numbers").is_displayed())
+    tab.script("document.querySelectorAll('[data-testid=numbers] button')[arguments[0]].click()", index)
+    tab.press("preferences-dialog", "Close")
+    tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=preferences-dialog]"))
+
+
+def test_variations_are_hidden_by_a_key_and_numbers_leave_room_for_those_of_a_variation(tab: Tab) -> None:
+    def drawn(**counts: int) -> bool:
+        return all(len(tab.driver.find_elements("css selector", f".tg-{name}")) == n for name, n in counts.items())
+
+    def stored(name: str) -> object:
+        return tab.script("return JSON.parse(localStorage.getItem('tengen'))[arguments[0]]", name)
+
+    paste(tab, "(;SZ[9];B[ee];W[cc](;B[gg])(;B[gc]))")
+    tab.until(lambda: "move 0 / 3" in tab.text())
+    for _ in range(2):
+        tab.click("forward")
+    tab.until(lambda: drawn(branch=2, last=1) and tab.find("tree").is_displayed())
+    for key in "va":
+        tab.css("body").send_keys(key)
+    tab.until(lambda: drawn(candidate=5, next=0, branch=0) and not tab.find("tree").is_displayed())
+    assert stored("variations") is False
+    tab.css("body").send_keys("v")
+    tab.until(lambda: drawn(candidate=5, next=1, branch=2) and tab.find("tree").is_displayed())
+    assert tab.css(".tg-legend-score").text.split() == ["Score", "lead", "\u00b15"]
+    choose_numbers(tab, 3)
+    tab.until(lambda: drawn(number=1, last=1))
+    assert tab.css(".tg-number").text == "1", "a square of the ownership is on the other stone"
+    assert stored("numbers") == "all"
+    tab.script("document.querySelectorAll('.tg-move')[1].focus()")
+    tab.until(lambda: drawn(line=4, number=0, last=1))
+    choose_numbers(tab, 0)
+    tab.script("document.activeElement?.blur()")
+    tab.until(lambda: drawn(line=0, number=0, last=1))
+
+
+# How many points of what is drawn on stones lie in the mark of the last move or on its edge.
+COVERED = """
+const last = document.querySelector(".tg-last"), svg = document.querySelector(".tg-board svg");
+const covered = ([x, y]) => {
+  const at = Object.assign(svg.createSVGPoint(), { x, y });
+  return last.isPointInFill(at) || last.isPointInStroke(at);
+};
+const ends = (box) => [0, 1].flatMap((i) => [1, 2, 3].map((j) => [box.x + i * box.width, box.y + j * box.height / 4]));
+const along = (path) => [...Array(200).keys()].map((k) => path.getPointAtLength(k * path.getTotalLength() / 200));
+const points = (one) => one.tagName === "text" ? ends(one.getBBox()) : along(one).map(({ x, y }) => [x, y]);
+const drawn = [...document.querySelectorAll(".tg-markup path, .tg-markup text, .tg-number")];
+return [drawn.length, drawn.flatMap(points).filter(covered).length];
+"""
+
+
+def test_the_last_move_is_marked_beside_what_is_drawn_on_its_stone(site: tuple[str, Path], tmp_path: Path) -> None:
+    """On a phone, where its mark is larger."""
+    from selenium.webdriver import Keys
+
+    marks = ("TR[jj]", "SQ[jj]", "CR[jj]", "MA[jj]", "LB[jj:A]", "LB[jj:12]", "")
+    with open_browser(tmp_path, 390, 844, phone=True) as tab:
+        tab.open(site[0])
+        choose_numbers(tab, 3)
+        paste(tab, "(;SZ[19]" + "".join(f"(;B[jj]C[{n}]{mark})" for n, mark in enumerate(marks)) + ")")
+        tab.until(lambda: "move 0 / 1" in tab.text())
+        tab.css("body").send_keys(Keys.RIGHT)
+        for n, mark in enumerate(marks):
+            tab.until(lambda n=n: tab.find("comment").get_property("value") == str(n))  # type: ignore[misc]
+            elements = 2 if mark and "LB" not in mark else 1
+            tab.until(lambda e=elements: tab.script(COVERED) == [e, 0])  # type: ignore[misc]
+            tab.css("body").send_keys(Keys.DOWN)
 
 
 def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from tengen.game import BLACK, Game
 from tengen.review.game import GameReview
 from tengen.web.editor import Editor, Tool
 from tengen.web.library import GameLibrary, KeptGame
-from tengen.web.page import Page
+from tengen.web.page import UNDO_REMOVAL, Page
 from tengen.web.panels import MAX_COMMENT, PlayerCard
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE
 from tengen.web.preferences import STORED_SCRIPT
@@ -193,6 +193,52 @@ def test_a_comment_is_written_on_one_position_while_the_engine_answers() -> None
         assert field.value == ""  # type: ignore[attr-defined]
         field.set_value("another game")  # type: ignore[attr-defined]
         assert [session.node.comment, page.session.node.comment] == ["an answer", "another game"]
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_name_the_annotations_and_the_comment_are_above_the_analysis_and_marked_in_the_tree() -> None:
+    async def scene(page: Page) -> None:
+        session, _ = open_record(b"(;SZ[9];B[aa]N[Wrong]BM[1];W[bb])")
+        page.adopt(session)
+        field, tree = element("comment"), element("tree")
+        lower = [part for part in client_of(page).elements.values() if "tg-lower" in part.classes]
+        names = [part.props.get("data-testid") for part in lower[0].descendants()]
+        assert names.index("remarks") < names.index("comment") < names.index("analysis") < names.index("tree")
+        assert not is_shown("remarks")
+        page.session.seek(1)
+        page.refresh()
+        assert is_shown("remarks") and element("remarks").text == "Wrong \u00b7 Bad move"  # type: ignore[attr-defined]
+        send(field, "focus")
+        session.step(1)
+        page.refresh()
+        assert is_shown("remarks"), "it is of the position whose comment is written"
+        send(field, "blur")
+        assert not is_shown("remarks")
+
+        def marked() -> list[bool]:
+            return [bool(cell[7]) for cell in tree.props["nodes"]]
+
+        assert marked() == [False, True, False]
+        field.set_value("a")  # type: ignore[attr-defined]
+        assert marked() == [False, True, True]
+        field.set_value("ab")  # type: ignore[attr-defined]
+        field.set_value("")  # type: ignore[attr-defined]
+        assert marked() == [False, True, False]
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_a_correction_that_makes_a_move_illegal_is_explained() -> None:
+    async def scene(page: Page) -> None:
+        page.adopt(open_record(b"(;SZ[9]AW[aa];B[ba];W[ab])")[0])
+        said: list[str] = []
+        page._notify = said.append  # type: ignore[method-assign]
+        press("edit")
+        tap(page, 1)
+        assert said == ["a move that follows would be illegal: remove it first"] and len(page.session.tree) == 3
+        tap(page, 40)
+        assert len(said) == 1 and page.session.place == 0 and page.session.tree.root.setup[40] == BLACK
 
     perform(scene, GameSettings(size=9))
 
@@ -444,6 +490,67 @@ def test_another_language_replaces_no_position_that_was_set_up() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
+def test_a_removal_is_told_and_can_be_undone_until_the_next_edit() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9];B[aa];W[bb](;B[cc];W[dd])(;B[ee]))")
+        session, client = page.session, client_of(page)
+
+        def notices() -> list[str]:
+            return [part.message for part in client.elements.values() if isinstance(part, ui.notification)]
+
+        session.step(2)
+        press("edit")
+        press("edit-remove")
+        assert notices() == ["4 moves removed."] and len(session.tree) == 2
+        send(client.layout, UNDO_REMOVAL)
+        assert len(session.tree) == 6 and session.node.point == 10
+        send(client.layout, UNDO_REMOVAL)
+        assert len(session.tree) == 6 and not session.history.can_undo
+        session.step(2)
+        press("edit-remove")
+        assert notices()[-1] == "1 move removed."
+        tap(page, 40)
+        send(client.layout, UNDO_REMOVAL)
+        assert session.view().stones[40] == "X", "that is the last edit now"
+        press("edit-remove")
+        assert notices()[-1] == "Position removed."
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_count_of_each_side_follows_the_marked_groups_and_stays_with_the_result() -> None:
+    async def scene(page: Page) -> None:
+        white = "AW[ea][eb][fb][ec][gc][ed][fd][gd][ee][bf][ef][eg]"
+        black = "AB[ba][da][ab][bb][cb][db][bc][dc][ad][bd][cd][dd][de][df][cg]"
+        await page.open_record(f"(;SZ[7]KM[6.5]RU[Japanese]{black}{white};B[];W[])".encode())
+        session, count = page.session, element("count")
+        session.step(2)
+        page.refresh()
+        assert not is_shown("count"), "it is not counted yet"
+        session.begin_count([36])
+        page.refresh()
+        dead = "Black: territory 12 + prisoners 1 = 13\nWhite: territory 10 + prisoners 0 + komi 6.5 = 16.5"
+        assert is_shown("count") and not is_shown("estimate")
+        assert count.text == dead  # type: ignore[attr-defined]
+        assert status(session) == "White wins by 3.5 as counted"
+        tap(page, 36)
+        alive = "Black: territory 4 + prisoners 0 = 4\nWhite: territory 10 + prisoners 0 + komi 6.5 = 16.5"
+        assert count.text == alive  # type: ignore[attr-defined]
+        tap(page, 36)
+        press("accept")
+        assert session.result == "W+3.5" and count.text == dead  # type: ignore[attr-defined]
+        assert is_shown("count") and not is_shown("estimate")
+        key(page, "ArrowLeft")
+        assert not is_shown("count") and is_shown("estimate")
+        key(page, "ArrowRight")
+        assert is_shown("count")
+        session.settle("B+R")
+        page.refresh()
+        assert not is_shown("count"), "it does not explain this result"
+
+    perform(scene, GameSettings(size=9))
+
+
 def test_an_undo_that_would_make_moves_of_the_game_illegal_is_refused(told: list[str]) -> None:
     async def scene(page: Page) -> None:
         session = page.session
@@ -608,6 +715,43 @@ def test_the_button_at_the_end_of_a_game_says_that_it_stops_a_review() -> None:
             press("review-end")
         assert shown == ["Review game", "Stop review", "Review game"]
 
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_what_the_board_shows_of_the_moves_is_chosen_and_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A problem is shown without its answers."""
+    stored: list[str] = []
+
+    def run(script: str, **_: object) -> object:
+        stored.append(script)
+        return answering(json.dumps({"variations": True, "numbers": "last"}))(script)
+
+    async def scene(page: Page) -> None:
+        page.adopt(open_record(b"(;SZ[9](;B[aa];W[bb])(;B[cc]))")[0])
+        board, switch, numbers = (element(name, page) for name in ("board", "show-variations", "numbers"))
+        assert isinstance(switch, ValueElement) and isinstance(numbers, ValueElement)
+
+        def shown() -> bool:
+            hidden = any("tg-no-variations" in above.classes for above in element("tree", page).ancestors())
+            assert board.props["variations"] is switch.value is not hidden
+            return not hidden
+
+        assert shown()
+        key(page, "v")
+        assert not shown() and stored == ['tengen.keep({"variations": false})']
+        switch.set_value(True)
+        assert shown()
+        key(page, "ArrowRight")
+        assert board.props["numbers"] == []
+        numbers.set_value("all")
+        assert board.props["numbers"] == [(0, 1)] and stored[-1] == 'tengen.keep({"numbers": "all"})'
+        key(page, "ArrowRight")
+        assert board.props["numbers"] == [(0, 1), (10, 2)]
+        switch.set_value(False)
+        await page.load_preferences()
+        assert shown() and numbers.value == "last"
+
+    monkeypatch.setattr("tengen.web.page.ui.run_javascript", run)
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from nicegui import ui
 from web_alone import client_of, element, is_shown, key, perform, press, send, tap, texts
-from web_engine import FakeEngine, FakeEngines, until
+from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
 
 from tengen.engine import Count
 from tengen.errors import NetworkError
@@ -21,6 +21,7 @@ from tengen.web.analyses import search_result
 from tengen.web.analysis_panel import MoveTable
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
+from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, PageAnalysis
 
 
@@ -322,13 +323,14 @@ def test_a_tapped_move_keeps_its_variation_when_the_rows_change_places() -> None
         with client_of(page):
             table = MoveTable(on_line=lambda: None, on_choose=chosen.append, on_tap=lambda: None)
         first, second = (row for row, _ in table._rows[:2])
-        result = FakeEngine().result(page.session.game, 1000)
+        game = page.session.game
+        result = FakeEngine().result(game, 1000)
         swapped = replace(result, move=result.candidates[1].point)
         a, b = (move.pv for move in result.candidates[:2])
-        table.show(result, "position", 9, room=True)
+        table.show(result, "position", game, room=True)
         send(first, "click", True)
         assert table.line == a and not chosen
-        table.show(swapped, "position", 9, room=True)
+        table.show(swapped, "position", game, room=True)
         assert table.line == a
         send(first, "click", True)
         assert table.line == b and not chosen, "another move: its variation comes first"
@@ -340,7 +342,107 @@ def test_a_tapped_move_keeps_its_variation_when_the_rows_change_places() -> None
         assert table.line == ()
         # The move leaves the list.
         send(first, "click", True)
-        table.show(replace(result, candidates=result.candidates[2:]), "position", 9, room=True)
+        table.show(replace(result, candidates=result.candidates[2:]), "position", game, room=True)
         assert table.line == ()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+async def reviewed(page: Page, engine: FakeEngine) -> None:
+    """Open a record that has been reviewed, at its first position."""
+    await page.open_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd])")
+    session = page.session
+    for node in session.line:
+        session.analyses.add(node, engine.result(session.tree.position(node), 100))
+    session.analyses.review = GameReview(session.tree, "made", 100, tuple(session.line), ())
+    page.refresh()
+
+
+def test_a_review_turns_the_analysis_on_and_the_switch_hides_its_answers() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        board, switch = element("board").props, element("analysis")
+        page.wake_up()
+        await reviewed(page, engine)
+        for name in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+            assert switch.value and board["candidates"] and board["ownership"]  # type: ignore[attr-defined]
+            key(page, name)
+        await asyncio.sleep(0.05)
+        assert not engine.searches, "the review has searched them"
+        tap(page, 60)
+        await until(lambda: (page.refresh(), engine.thinking.is_set() and board["candidates"])[1])
+        assert switch.value, "a variation is analyzed"  # type: ignore[attr-defined]
+        key(page, "ArrowLeft")
+        await until(lambda: not engine.thinking.is_set())
+        assert board["candidates"] and len(engine.searches) == 1
+        press("edit")
+        assert not switch.value and not board["candidates"]  # type: ignore[attr-defined]
+        press("edit")
+        assert switch.value and board["candidates"]  # type: ignore[attr-defined]
+        key(page, "a")
+        for name in ("ArrowRight", "ArrowLeft"):
+            assert not switch.value and board["candidates"] == board["ownership"] == []  # type: ignore[attr-defined]
+            key(page, name)
+        await asyncio.sleep(0.05)
+        assert len(engine.searches) == 1
+        key(page, "a")
+        assert switch.value and board["candidates"]  # type: ignore[attr-defined]
+        await until(lambda: len(engine.searches) == 2)  # a person who turns it on wants more visits
+
+    perform(scene, GameSettings(size=9), engine)
+
+
+def test_the_analysis_of_a_review_ends_with_its_game() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        switch = element("analysis")
+        page.wake_up()
+        await reviewed(page, engine)
+        tap(page, 60)
+        await until(engine.thinking.is_set)
+        page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
+        assert not switch.value and not page.controller.analyzing  # type: ignore[attr-defined]
+        await reviewed(page, engine)
+        tap(page, 60)
+        page.session.analyses.review = None  # an edit drops it
+        page.refresh()
+        assert not switch.value and not page.controller.analyzing  # type: ignore[attr-defined]
+
+    perform(scene, GameSettings(size=9), engine)
+
+
+def test_a_failure_beside_a_review_is_reported_once(told: list[str]) -> None:
+    engine = FlawedEngine()
+
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        await reviewed(page, engine)
+        tap(page, 60)
+        await until(lambda: told)
+        await asyncio.sleep(0.1)
+        assert told == ["It is gone."]
+        engine.fails = False
+        switch = element("analysis")
+        for on in (False, True):
+            switch.set_value(on)  # type: ignore[attr-defined]
+        await until(engine.thinking.is_set)
+
+    perform(scene, GameSettings(size=9), engine)
+
+
+def test_the_list_of_moves_says_whose_winrate_and_lead_it_has() -> None:
+    async def scene(page: Page) -> None:
+        first = move_rows(page)[0]
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        for color in ("Black", "White"):
+            await until(lambda: (page.refresh(), search_result(page.session.node))[1])
+            head = [label.text for label in page._analysis._table._head]
+            assert head == ["Move", f"{color} winrate", f"{color} lead", "Visits", "Variation"]
+            said = str(first.props["aria-label"])
+            assert f", {color} winrate 60.0%, {color} lead +2.5, Visits 1,000, Variation " in said
+            tap(page, 40)
 
     perform(scene, GameSettings(size=9, players=PEOPLE))

@@ -24,6 +24,7 @@ def form() -> Form:
 def test_what_is_stored_is_read_again() -> None:
     known = Preferences()
     known.dark, known.sound, known.coordinates, known.confirm = True, False, False, True
+    known.variations, known.numbers = False, "last"
     known.game, known.teach = {"size": 9}, (True, 5.0)
     known.analysis, known.language = PageAnalysis("zero-9x9", 400, 50), "ja"
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
@@ -55,7 +56,7 @@ def test_tabs_keep_what_others_have_changed(tab: Tab, before: str) -> None:
 
 
 NONSENSE = """{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2], "confirm": 0, "language": "xx",
-"analysis": {"visits": 0}}"""
+"variations": 0, "numbers": ["all"], "analysis": {"visits": 0}}"""
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "{", "[]", NONSENSE, '"x"'])

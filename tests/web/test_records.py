@@ -17,6 +17,7 @@ from tengen.game import WHITE
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, GameTree, read_game, read_tree
 from tengen.web import records as records_module
+from tengen.web.editor import Editor, Tool
 from tengen.web.files import GameFiles
 from tengen.web.open_dialog import describe
 from tengen.web.players import PEOPLE, facing, own_player
@@ -24,6 +25,7 @@ from tengen.web.records import annotated, is_analyzed, open_record, record_file_
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.status_text import status
+from tengen.web.view import tree_layout
 
 
 def points(session: GameSession) -> list[int]:
@@ -50,6 +52,22 @@ def test_variations_comments_and_strange_properties_survive_a_round_trip() -> No
     for text in (b"EV[Cup]", b"LB[cc:A]", b"C[other]", b"RE[W+R]", b"KM[6.5]", b"AB[gg]", b"BR[3k]"):
         assert text in written
     assert [(n.move, n.comment) for n in nodes(again)] == [(n.move, n.comment) for n in nodes(session)]
+
+
+def test_names_and_annotations_stay_when_the_record_is_edited() -> None:
+    positions = b";B[aa]N[Correct]TE[2];W[ba]BM[];B[ca]DO[];W[da]IT[];GB[1]HO[2]UC[1];GW[2]DM[1]SL[cc:dd]"
+    session, problems = open_record(b"(;SZ[9]N[Start]SL[ee]" + positions + b")")
+    before = [dict(node.properties) for node in session.line]
+    editor = Editor(session)
+    for node in session.line:
+        session.goto(node.id)
+        editor.comment("edited")
+        editor.apply(Tool.CIRCLE, 41)
+    editor.apply(Tool.BLACK, 80)
+    again, _ = open_record(session.to_sgf())
+    added = {"C", "CR", "AB"}
+    after = [{name: values for name, values in node.properties.items() if name not in added} for node in again.line]
+    assert not problems and after == before and len(before) == 7
 
 
 def nodes(session: GameSession) -> list[GameNode]:
@@ -246,6 +264,9 @@ def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
     first, second = written.root.children[0], written.root.children[0].children[0]
     assert "60.0%" in written.root.comment and second.text("BM") == "1"
     assert len(first.children) == 2 and len(second.children) == 2, "the better line beside the mistake"
+    again, _ = open_record(annotated(session))
+    graded = {cell[0]: cell[6] for cell in tree_layout(again.tree)}
+    assert [graded[node.id] for node in again.line] == [-1, -1, 3, -1], "the page colors the mistakes of a saved review"
     session.analyses.review = None
     assert is_analyzed(session) and b"60.0%" in annotated(session) and b"BM" not in annotated(session)
 

@@ -8,8 +8,9 @@ from nicegui import events, ui
 
 from tengen.engine import SearchResult
 from tengen.engine.result import score_lead
+from tengen.game import Game
 from tengen.web.components import EventHandler, GraphElement, heat, visited
-from tengen.web.counting import vertex
+from tengen.web.counting import color_names, vertex
 from tengen.web.language import _
 from tengen.web.panels import heading, switch_class
 
@@ -82,14 +83,14 @@ class AnalysisPanel:
         self._switch.set_value(not self._switch.value)
 
     def show(
-        self, result: SearchResult | None, position: object, size: int, caption: str, on: bool, graph: bool
+        self, result: SearchResult | None, position: object, game: Game, caption: str, on: bool, graph: bool
     ) -> None:
-        """Draw the search result of a position on a board of this size; `caption` stands beside the switch."""
+        """Draw the search result of a position, at the end of `game`; `caption` stands beside the switch."""
         self._caption.set_text(caption)
         self._switch.set_value(on)
         self._options.set_visibility(on or result is not None)
         self.graph.set_visibility(graph)
-        self._table.show(result, position, size, room=on)
+        self._table.show(result, position, game, room=on)
 
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""
@@ -101,7 +102,8 @@ class AnalysisPanel:
 
 
 class MoveTable:
-    """The engine's best moves as a table. `on_line` is called when the pointer or the focus changes `line`.
+    """The engine's best moves as a table, whose head says whose winrate and lead it has. `on_line` is called when the
+    pointer or the focus changes `line`.
 
     A click chooses a move. A finger cannot point: its first tap shows the variation of a move, for which `on_tap` is
     called, and its second tap chooses it.
@@ -116,8 +118,8 @@ class MoveTable:
         self._rows: list[tuple[ui.element, list[ui.label]]] = []
         with ui.element("div").classes("tg-moves") as self._table:
             with ui.element("div").classes("tg-move tg-move-head"):
-                for title in ("", _("Move"), _("Winrate"), _("Score lead"), _("Visits"), _("Variation")):
-                    ui.label(title)
+                ui.label()
+                self._head = [ui.label(title) for title in (_("Move"), "", "", _("Visits"), _("Variation"))]
             for row in range(ROWS):
                 with ui.element("button").classes("tg-move").props("type=button") as element:
                     labels = [ui.label() for _ in range(6)]
@@ -134,8 +136,8 @@ class MoveTable:
         """The variation of the row under the pointer; empty without one."""
         return () if self._pointed is None else self._lines[self._pointed]
 
-    def show(self, result: SearchResult | None, position: object, size: int, room: bool) -> None:
-        """Show the moves of a search of a position, on a board of this size, for the side to move; none for None.
+    def show(self, result: SearchResult | None, position: object, game: Game, room: bool) -> None:
+        """Show the moves of a search of a position, at the end of `game`, for the side to move; none for None.
 
         With `room` a table without moves takes the same space, so that what is below stays while a search begins.
         """
@@ -144,6 +146,9 @@ class MoveTable:
             self._shown, self._pointed, self._tapped = position, None, None
         self._table.set_visibility(room or result is not None)
         moves = visited(result)[:ROWS] if result is not None else []
+        color, size = color_names()[game.to_play], game.size
+        self._head[1].set_text(_("{color} winrate", color=color))
+        self._head[2].set_text(_("{color} lead", color=color))
         for row, (element, labels) in enumerate(self._rows):
             switch_class(element, "tg-blank", row >= len(moves))
             if row >= len(moves):
@@ -157,6 +162,9 @@ class MoveTable:
             texts = (vertex(move.point, size), f"{move.winrate:.1%}", score, f"{move.visits:,}", line)
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)
+            said = ", ".join(f"{head.text} {text}" for head, text in zip(self._head, texts, strict=True) if text)
+            if element.props.get("aria-label") != said:
+                element.props["aria-label"] = said
             labels[0].style(f"background: {heat(move, moves[0])}")
         if self._tapped is not None:  # its row may be another one now
             self._pointed = next((row for row in range(ROWS) if self._move(row) == self._tapped), None)

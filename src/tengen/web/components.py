@@ -34,8 +34,9 @@ class BoardElement(Drawing, component="static/board.js"):
     """The board. `on_point` gets each tapped point.
 
     `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint`
-    (a point, -1 for none), `policy` (the probability of each point, or nothing) and `confirm` (whether a tap shows the
-    stone first and a second tap plays it; None: on small touch screens).
+    (a point, -1 for none), `policy` (the probability of each point, or nothing), `numbers` (the points of stones with
+    the numbers of their moves), `variations` (whether the moves that follow get rings) and `confirm` (whether a tap
+    shows the stone first and a second tap plays it; None: on small touch screens).
     """
 
     def __init__(self, on_point: EventHandler) -> None:
@@ -88,7 +89,6 @@ class GraphElement(Drawing, component="static/graph.js"):
                 "move": _("move {move}"),
                 "black": _("Black {winrate}"),
                 "seconds": _("{seconds} s"),
-                "scale": _("score"),
             }
         )
         self.on("seek", lambda event: on_seek(_argument(event, "place")))

@@ -1,8 +1,9 @@
-"""The count at the end of a game: groups, territory, and the result in words."""
+"""The count at the end of a game: groups, territory, the points of each side, and the result in words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,20 @@ REASONS = {
     "superko": N_("superko: this repeats an earlier position of the game"),
     "suicide": N_("suicide: a stone here would have no liberty"),
 }
+# The parts of a count, in the order in which they are shown.
+PARTS = {
+    "stones": N_("stones {n}"),
+    "territory": N_("territory {n}"),
+    "prisoners": N_("prisoners {n}"),
+    "resumed play": N_("resumed play {n}"),
+    "group tax": N_("group tax {n}"),
+    "komi": N_("komi {komi:g}"),
+    "handicap": N_("handicap {n}"),
+    "button": N_("button {n}"),
+}
+
+Points = dict[str, float]
+"""Points of a color by the part of the count (`PARTS`); below 0 what the rules take."""
 
 
 def color_names() -> tuple[str, str]:
@@ -51,6 +66,68 @@ def territory(game: Game, dead: Collection[int]) -> str:
     living[list(dead)] = False
     owners = game.owners(dead=sorted(dead)).ravel()
     return "".join("." if lives else "bw."[owner] for lives, owner in zip(living, owners, strict=True))
+
+
+def points_of(game: Game, dead: Collection[int]) -> tuple[Points, Points]:
+    """What each color has by the rules of the game, Black's points first; their sums differ by `game.score(dead)`.
+
+    `resumed play` are the stones that were played after the passes and do not count as played by territory scoring
+    (`native/board/score.h`).
+    """
+    size, board, rules = game.size, game.board.ravel(), game.rules
+    chains = (region(stone, set(np.flatnonzero(board == board[stone]).tolist()), size) for stone in dead)
+    gone = np.isin(np.arange(size * size), list(set().union(*chains))) & (board != EMPTY)
+    owners, untaxed = (one.owners(dead=sorted(dead)).ravel() for one in (game, _without_tax(game)))
+    open_points, eyes = (board == EMPTY) | gone, owners != untaxed  # the eyes of a seki, which the tax takes
+    both: tuple[Points, Points] = {}, {}
+    for color, points in enumerate(both):
+        if rules.scoring == "area":
+            points["stones"] = int(((board == color) & ~gone).sum())
+        points["territory"] = int((open_points & (owners == color)).sum())
+        if rules.scoring == "territory":
+            points["prisoners"] = game.captures[color] + int((gone & ~eyes & (board == 1 - color)).sum())
+        if rules.tax == "all":
+            surrounded = set(np.flatnonzero(open_points & ~eyes).tolist())
+            points["group tax"] = -sum(min(2, len(group & surrounded)) for group in _groups(untaxed == color, size))
+    button = game.button if game.button is not None else game.to_play
+    taken = 0.0 if game.button is None else 0.5 if button == WHITE else -0.5
+    if rules.button:
+        both[button]["button"] = 0.5
+    both[WHITE].update({"komi": game.komi, "handicap": game.white_bonus - taken})
+    black, white = (sum(points.values()) for points in both)
+    free = game.score(dead=sorted(dead)) - (black - white)
+    both[BLACK if free > 0 else WHITE]["resumed play"] = abs(free)
+    black_points, white_points = ({part: points[part] for part in PARTS if part in points} for points in both)
+    return black_points, white_points
+
+
+def points_lines(game: Game, dead: Collection[int]) -> list[str]:
+    """The count of each color with its parts: `White: stones 30 + territory 12 + komi 7.5 = 49.5`."""
+    lines = []
+    for color, points in zip(color_names(), points_of(game, dead), strict=True):
+        parts = ""
+        for part, value in points.items():
+            if value or part in ("stones", "territory", "prisoners"):
+                number = f"{abs(value):g}"
+                parts += (" \u2212 " if value < 0 else " + ") + _(PARTS[part], n=number, komi=abs(value))
+        total = f"{sum(points.values()):g}".replace("-", "\u2212")
+        lines.append(_("{color}: {sum} = {total}", color=color, sum=parts.removeprefix(" + "), total=total))
+    return lines
+
+
+def _without_tax(game: Game) -> Game:
+    """The position of a game under the same rules but for the tax."""
+    black, white = (np.flatnonzero(game.board == color).tolist() for color in (BLACK, WHITE))
+    return Game(game.size, replace(game.rules, tax="none")).setup(black, white)
+
+
+def _groups(points: NDArray[np.bool_], size: int) -> Iterator[set[int]]:
+    """The connected regions of some points."""
+    rest = set(np.flatnonzero(points).tolist())
+    while rest:
+        group = region(min(rest), rest, size)
+        rest -= group
+        yield group
 
 
 def lost_result(loser: int, how: str) -> str:

@@ -123,11 +123,12 @@ class Editor:
             self._session.analyses.review = None
 
     def _set_up(self, stones: Mapping[int, int], to_play: int | None = None) -> None:
-        """Set up stones here, in a node of their own where the shown one has a move or is followed by others."""
+        """Set up stones here, in a node of their own where the shown one has a move. What would make a move that
+        follows illegal is refused."""
         session = self._session
         with self._stale_review_dropped(), session.history.edit(session.node):
             node = session.node
-            if node.move is not None or node.children:
+            if node.move is not None:
                 node = session.tree.add_node(node, {})
                 before = session.game
             else:
@@ -145,6 +146,8 @@ class Editor:
                 session.tree.position(node)
             except SgfError as error:
                 raise TengenError(_("a group would be left without a liberty")) from error
+            if node.children and not session.tree.allows(session.tree.rules, session.tree.komi):
+                raise TengenError(_("a move that follows would be illegal: remove it first"))
         session.show_again(node)
 
     def _before(self, node: GameNode) -> Game:

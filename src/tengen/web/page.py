@@ -14,6 +14,7 @@ from nicegui import background_tasks, events, ui
 from tengen.engine import SearchResult
 from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.review.game import GameReview
 from tengen.sgf import GameNode
 from tengen.web.analyses import search_result
 from tengen.web.analysis_dialog import AnalysisDialog
@@ -26,13 +27,22 @@ from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
 from tengen.web.game_info_dialog import GameInfoDialog
-from tengen.web.language import Language, _, current_language, use
+from tengen.web.language import Language, _, current_language, ngettext, use
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.new_game_dialog import NewGameDialog
 from tengen.web.offers import WIDTH_SCRIPT, UnfinishedCard, WelcomeCard
 from tengen.web.open_dialog import OpenDialog
 from tengen.web.opponents import Opponents
-from tengen.web.panels import EditPanel, HistoryPanel, Navigation, PlayerCard, StatusPanel, button
+from tengen.web.panels import (
+    CommentPanel,
+    EditPanel,
+    HistoryPanel,
+    Navigation,
+    PlayerCard,
+    StatusPanel,
+    button,
+    switch_class,
+)
 from tengen.web.play_on_dialog import PlayOnDialog
 from tengen.web.players import PlayerChoice
 from tengen.web.preferences import STORED_SCRIPT, Preferences
@@ -43,8 +53,12 @@ from tengen.web.settings import GameSettings, Mode, PageAnalysis
 from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcut_of
 from tengen.web.status_text import notice, spoken, visits_text
 from tengen.web.teaching_panel import TeachingPanel
+from tengen.web.view import MoveNumbers, move_numbers
 
 POLL_SECONDS = 0.2
+REMOVAL_SECONDS = 10
+UNDO_REMOVAL = "undoRemoval"
+"""The event of the button that brings removed moves back."""
 SYSTEM_DARK = "String(matchMedia('(prefers-color-scheme: dark)').matches)"
 """Whether the page is dark where nobody has chosen, as an expression of the browser."""
 
@@ -78,6 +92,10 @@ class Page:
         )
         self._engines = engines
         self._editing = False
+        self._reviewed: GameReview | None = None  # the review that was drawn last
+        self._follows_review = False
+        """Whether the analysis is on because of a review: it then searches only what the review has not."""
+        self._removal: tuple[GameNode, ui.notification] | None = None  # the last edit, where it removed moves
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network, engines.programs, engines.ladder_network)
         settings = self._opponents.translated(settings)
@@ -97,6 +115,7 @@ class Page:
             "undo": lambda: self._edited(Editor.undo),
             "redo": lambda: self._edited(Editor.redo),
             "board": lambda: self._board.run_method("focus"),
+            "variations": lambda: self._choose_variations(not self._preferences.variations),
             "info": lambda: self._game_info.open(self.session, self.session.goes_on),
             "shortcuts": lambda: self._shortcuts.open(),
         }
@@ -114,6 +133,8 @@ class Page:
         self._files.keep(final=True)
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
+        self._leave_review()
+        self._forget_removal()
         with self._errors_shown():
             session.end_edit()  # of a page that is gone
         self._game_info.close()
@@ -160,7 +181,6 @@ class Page:
             self._teaching.remember(*known.teach)
             self.controller.analysis = known.analysis  # what a game that was reloaded has found stays
             self._show_look()
-            self._preferences_dialog.remember(known.confirm)
             if known.language not in (None, current_language()):
                 ui.run_javascript(known.reload_script())
             if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
@@ -191,6 +211,7 @@ class Page:
                 self._build_lower()
         keyboard = ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         keyboard.on("key", js_handler=KEEPS_STILL)
+        ui.on(UNDO_REMOVAL, self._undo_removal, args=[])
         ui.timer(POLL_SECONDS, self._poll)
 
     def _build_dialogs(self, settings: GameSettings, library: GameLibrary | None) -> None:
@@ -201,7 +222,11 @@ class Page:
         self._open = OpenDialog(library, on_record=self._files.open, on_kept=self._files.open_kept)
         self._shortcuts = ShortcutsDialog()
         self._preferences_dialog = PreferencesDialog(
-            on_language=self._choose_language, on_confirm=self._choose_confirm, on_shortcuts=self._shortcuts.open
+            on_language=self._choose_language,
+            on_confirm=self._choose_confirm,
+            on_variations=self._choose_variations,
+            on_numbers=self._choose_numbers,
+            on_shortcuts=self._shortcuts.open,
         )
 
     def _build_top(self) -> None:
@@ -224,7 +249,7 @@ class Page:
             {
                 "turn": lambda: self._edited(Editor.swap_turn),
                 "promote": lambda: self._edited(Editor.promote),
-                "remove": lambda: self._edited(Editor.remove),
+                "remove": self._remove_moves,
                 "undo": lambda: self._edited(Editor.undo),
                 "redo": lambda: self._edited(Editor.redo),
             }
@@ -260,7 +285,9 @@ class Page:
         )
 
     def _build_lower(self) -> None:
-        """Below the board: the analysis, the review, the moves and comments."""
+        """Below what may be done now: the comment, where it is seen without scrolling, the analysis, the review and the
+        moves."""
+        self._comment = CommentPanel(self._commented)
         self._analysis = AnalysisPanel(
             on_switch=self._switch_analysis,
             on_settings=lambda: self._analysis_dialog.open(self.controller.analysis, self.session.settings.size),
@@ -273,22 +300,23 @@ class Page:
         )
         self._review = ReviewPanel(self._go)
         self._teaching.build()
-        self._history = HistoryPanel(
-            on_go=self._go, on_comment=self._commented, on_edit=self._toggle_edit, on_info=self._actions["info"]
-        )
+        self._history = HistoryPanel(on_go=self._go, on_edit=self._toggle_edit, on_info=self._actions["info"])
 
     # Drawing
 
     def refresh(self) -> None:
         """Draw everything again."""
         session = self.session
+        self._follow_review()
         hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
+        self._draw_numbers()
         self._status.show(session, self.controller.paused, self.controller.failure)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.analyses.mistakes()))
         self._draw_graph()
         self._review.show(session.analyses.review, self.controller.review_progress is not None)
+        self._comment.show(session)
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
         self._teaching.show()
@@ -310,6 +338,10 @@ class Page:
             if text:
                 with self._notices:
                     ui.label(text).classes("tg-notice")
+
+    def _draw_numbers(self) -> None:
+        session = self.session
+        self._board.set(numbers=move_numbers(session.game, session.node, self._preferences.numbers))
 
     def _draw_graph(self) -> None:
         session, line = self.session, self.session.line
@@ -375,8 +407,8 @@ class Page:
         reviewing = controller.review_progress is not None
         panel.show_review(finished and len(self.session.line) > 1, reviewing)
         self._status.show_review(reviewing)
-        position, size = self.session.node.position_key, self.session.game.size
-        panel.show(shown, position, size, self._caption(shown), controller.analyzing, graph)
+        position, game = self.session.node.position_key, self.session.game
+        panel.show(shown, position, game, self._caption(shown), self._analysis_is_on, graph)
         self._draw_line()
 
     def _draw_line(self) -> None:
@@ -389,13 +421,41 @@ class Page:
         return visits_text(shown.visits) if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
-        """The search result of the shown position, None while the analysis is off and the game is not reviewed."""
-        reviewed = self.session.analyses.review is not None and self.session.mode is Mode.ANALYZE
-        on = self.controller.analyzing or (reviewed and not self._editing)
-        if not on or self.session.game.is_over:
+        """The search result of the shown position, None while the analysis is off."""
+        if not self._analysis_is_on or self.session.game.is_over:
             return None
         latest = self._thread.latest if self.controller.activity in ("thinking", "analyzing") else None
         return latest or search_result(self.session.node)
+
+    @property
+    def _analysis_is_on(self) -> bool:
+        """Whether the board shows what is found, as the switch says."""
+        return self.controller.analyzing or self._shown_review is not None
+
+    @property
+    def _shown_review(self) -> GameReview | None:
+        """The review for which the analysis is on; none beside the tools of the editor."""
+        shown = self._follows_review and self.session.mode is Mode.ANALYZE and not self._editing
+        return self.session.analyses.review if shown else None
+
+    def _follow_review(self) -> None:
+        """Turn the analysis on for a review that has ended, unless it is on, and search what that review has not."""
+        if (review := self.session.analyses.review) is not self._reviewed:
+            self._reviewed = review
+            self._follows_review |= review is not None and not self.controller.analyzing
+        if not self._follows_review:
+            return
+        shown, session = self._shown_review, self.session
+        searches = shown is not None and session.node not in shown.nodes and not session.game.is_over
+        searches &= not self.controller.failure  # the person may try again
+        if searches is not self.controller.analyzing:
+            self.controller.analyzing = searches
+            self.controller.wake()
+
+    def _leave_review(self) -> None:
+        """Turn the analysis off that is on because of a review."""
+        if self._follows_review:
+            self._follows_review = self.controller.analyzing = False
 
     def _notify(self, message: str) -> None:
         with self._board:
@@ -487,7 +547,8 @@ class Page:
         self._changed()
 
     def _switch_analysis(self, on: bool) -> None:
-        if on != self.controller.analyzing:  # the page itself turns the switch off after a failure
+        if on != self._analysis_is_on:  # the page itself turns the switch, for a review or after a failure
+            self._follows_review = False
             self.controller.analyzing = on
             self._changed()
 
@@ -502,9 +563,14 @@ class Page:
         self.refresh()
 
     def _commented(self, node: GameNode, comment: str) -> None:
+        self._forget_removal()
+        was_empty = not node.comment
         Editor(self.session).comment(comment, node)
+        if was_empty or not comment:  # the tree marks the nodes that have one
+            self._history.show(self.session, self._editing)
 
     def _describe(self, texts: dict[str, str], rules: str, komi: float) -> None:
+        self._forget_removal()
         Editor(self.session).describe(texts, rules, komi)
         self._changed()
 
@@ -512,6 +578,7 @@ class Page:
 
     def _analyze_game(self) -> None:
         self.session.analyze()
+        self._follows_review = False
         self.controller.analyzing, self.controller.paused = True, False
         self._changed()
 
@@ -523,7 +590,7 @@ class Page:
     def _start_play_on(self, players: tuple[PlayerChoice, PlayerChoice]) -> None:
         with self._errors_shown():
             self.session.play_on(players)
-            self.controller.analyzing = self.controller.paused = self._editing = False
+            self._follows_review = self.controller.analyzing = self.controller.paused = self._editing = False
             self._changed()
 
     def _rematch(self) -> None:
@@ -539,17 +606,45 @@ class Page:
         self._changed()
 
     def _edited(self, edit: Callable[[Editor], None]) -> None:
+        self._forget_removal()
         with self._errors_shown():
             edit(Editor(self.session))
             self._changed()
 
+    def _remove_moves(self) -> None:
+        """Remove the shown move with all that follow, and offer to undo it."""
+        node, tree = self.session.node, self.session.tree
+        moves = sum(one.move is not None for one in tree.walk(node))
+        self._edited(Editor.remove)
+        if node in tree:
+            return
+        message = ngettext("{n} move removed", "{n} moves removed", moves) if moves else _("Position removed")
+        undo = {"label": _("Undo"), "color": "teal-3", "noCaps": True, ":handler": f"() => emitEvent('{UNDO_REMOVAL}')"}
+        with self._board:
+            shown = ui.notification(sentence(message), position="top", timeout=REMOVAL_SECONDS, actions=[undo])
+        self._removal = node, shown
+
+    def _undo_removal(self) -> None:
+        if self._removal is not None:
+            self._edited(Editor.undo)
+
+    def _forget_removal(self) -> None:
+        """Take the offer to undo a removal away: the next undo would undo something else."""
+        if self._removal is not None and not self._removal[1].is_deleted:
+            self._removal[1].dismiss()
+        self._removal = None
+
     # What the browser remembers
 
     def _show_look(self) -> None:
-        """Show sound, coordinates, darkness and confirmation as they are preferred."""
+        """Show the page as it is preferred."""
         known = self._preferences
         self._dark.set_value(known.dark)
         self._board.set(sound=known.sound, coordinates=known.coordinates, confirm=known.confirm)
+        self._board.set(variations=known.variations)
+        switch_class(self._main, "tg-no-variations", not known.variations)
+        self._draw_numbers()
+        self._preferences_dialog.remember(known)
         self._sound.set_icon("volume_up" if known.sound else "volume_off")
         self._sound.props["aria-pressed"] = str(known.sound).lower()
         self._coordinates.props["aria-pressed"] = str(known.coordinates).lower()
@@ -571,6 +666,16 @@ class Page:
     def _choose_confirm(self, confirm: bool | None) -> None:
         if confirm is not self._preferences.confirm:
             self._preferences.confirm = confirm
+            self._look_changed()
+
+    def _choose_variations(self, shown: bool) -> None:
+        if shown is not self._preferences.variations:
+            self._preferences.variations = shown
+            self._look_changed()
+
+    def _choose_numbers(self, numbers: MoveNumbers) -> None:
+        if numbers != self._preferences.numbers:
+            self._preferences.numbers = numbers
             self._look_changed()
 
     def _look_changed(self) -> None:

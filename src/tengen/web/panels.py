@@ -16,8 +16,8 @@ from tengen.web.language import N_, _
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.shortcuts import KEYS, Navigate
-from tengen.web.status_text import hint, status
-from tengen.web.view import TreeCell, tree_layout
+from tengen.web.status_text import count, hint, status
+from tengen.web.view import TreeCell, remarks, tree_layout
 
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
@@ -35,16 +35,17 @@ NAVIGATION = (
 )
 # The same for the buttons that a review adds, before and after the others.
 MISTAKES = (("previous-mistake", "arrow_circle_left", "Shift+m"), ("next-mistake", "arrow_circle_right", "m"))
-# The icon and the name of each tool of the editor; stones are drawn, in colors that darkness does not change.
-TOOLS: dict[Tool, tuple[str, str]] = {
-    Tool.BLACK: ("", N_("Black stone")),
-    Tool.WHITE: ("", N_("White stone")),
-    Tool.TRIANGLE: ("change_history", N_("Triangle")),
-    Tool.SQUARE: ("crop_square", N_("Square")),
-    Tool.CIRCLE: ("adjust", N_("Circle")),
-    Tool.CROSS: ("close", N_("Cross")),
-    Tool.LETTER: ("sort_by_alpha", N_("Letters")),
-    Tool.NUMBER: ("pin", N_("Numbers")),
+# The icon, the name and the caption of each tool of the editor; stones are drawn, in colors that darkness does not
+# change. The caption is a part of the name, so that it can be spoken to choose the tool.
+TOOLS: dict[Tool, tuple[str, str, str]] = {
+    Tool.BLACK: ("", N_("Black stone"), N_("Black")),
+    Tool.WHITE: ("", N_("White stone"), N_("White")),
+    Tool.TRIANGLE: ("change_history", N_("Triangle"), N_("Triangle")),
+    Tool.SQUARE: ("crop_square", N_("Square"), N_("Square")),
+    Tool.CIRCLE: ("adjust", N_("Circle"), N_("Circle")),
+    Tool.CROSS: ("close", N_("Cross"), N_("Cross")),
+    Tool.LETTER: ("sort_by_alpha", N_("Letters"), N_("Letters")),
+    Tool.NUMBER: ("pin", N_("Numbers"), N_("Numbers")),
 }
 
 
@@ -118,6 +119,7 @@ class StatusPanel:
     def __init__(self, actions: Mapping[str, Action]) -> None:
         with ui.element("div").classes("tg-status tg-card"):
             self._status = ui.label().classes("tg-line-status").props("role=status data-testid=status")
+            self._count = ui.label().classes("tg-note tg-lines").props("data-testid=count")
             self._hint = ui.label().classes("tg-note").props("data-testid=hint")
             with ui.element("div").classes("tg-actions") as self._playing:
                 self._pass = button(_("Pass"), "block", actions["pass"], "pass")
@@ -145,6 +147,8 @@ class StatusPanel:
         """Show the state of a game, with the buttons that apply to it, and why the engine has stopped."""
         phase, mode = session.phase, session.mode
         self._status.set_text(status(session))
+        self._count.set_text(count(session))
+        self._count.set_visibility(bool(self._count.text))
         self._hint.set_text(hint(session, paused, failure))
         self._hint.set_visibility(bool(self._hint.text))
         self._playing.set_visibility(phase is Phase.PLAYING)
@@ -179,20 +183,10 @@ class StatusPanel:
 
 
 class HistoryPanel:
-    """The tree of variations, and the comment on the shown position: while the comment has the focus, on the position
-    that was shown when it got it, since an engine may answer meanwhile.
+    """The tree of variations. `on_go` gets the id of a tapped node, `on_edit` turns the editor on or off, `on_info`
+    shows the game info."""
 
-    `on_go` gets the id of a tapped node, `on_comment` a node and its new comment, `on_edit` turns the editor on or off,
-    `on_info` shows the game info.
-    """
-
-    def __init__(
-        self, *, on_go: EventHandler, on_comment: Callable[[GameNode, str], None], on_edit: Action, on_info: Action
-    ) -> None:
-        self._on_comment = on_comment
-        self._node: GameNode | None = None
-        self._written: GameNode | None = None  # whose comment has the focus
-        self._shown = ""
+    def __init__(self, *, on_go: EventHandler, on_edit: Action, on_info: Action) -> None:
         self._cells: list[TreeCell] = []
         self._drawn: object = None  # of what the cells are
         with ui.element("div").classes("tg-card"):
@@ -203,6 +197,28 @@ class HistoryPanel:
                 for made, name in ((info, "game-info"), (self._edit, "edit")):
                     made.props(f"flat dense no-caps data-testid={name}").classes("tg-link")
             self._tree = TreeElement(on_go).props("data-testid=tree")
+
+    def show(self, session: GameSession, editing: bool) -> None:
+        """Show the variations of a game."""
+        self._edit.set_text(_("Done") if editing else _("Edit"))
+        drawn = session.tree, session.tree.version, session.analyses.review
+        if drawn != self._drawn:
+            self._drawn, self._cells = drawn, tree_layout(session.tree, session.analyses.grades())
+        self._tree.show(self._cells, session.node.id)
+
+
+class CommentPanel:
+    """The name, the annotations and the comment of the shown position: while the comment has the focus, of the position
+    that was shown when it got it, since an engine may answer meanwhile. `on_comment` gets a node and its new comment.
+    """
+
+    def __init__(self, on_comment: Callable[[GameNode, str], None]) -> None:
+        self._on_comment = on_comment
+        self._node: GameNode | None = None
+        self._written: GameNode | None = None  # whose comment has the focus
+        self._shown = ""
+        with ui.element("div").classes("tg-card tg-comment-card"):
+            self._remarks = ui.label().classes("tg-remarks").props("data-testid=remarks")
             self._comment = (
                 ui.textarea(placeholder=_("Comment"), on_change=self._commented)
                 .classes("tg-comment")
@@ -212,13 +228,8 @@ class HistoryPanel:
             self._comment.on("focus", self._entered, args=[])
             self._comment.on("blur", self._left, args=[])
 
-    def show(self, session: GameSession, editing: bool) -> None:
-        """Show the variations of a game and the comment on the shown position."""
-        self._edit.set_text(_("Done") if editing else _("Edit"))
-        drawn = session.tree, session.tree.version, session.analyses.review
-        if drawn != self._drawn:
-            self._drawn, self._cells = drawn, tree_layout(session.tree, session.analyses.grades())
-        self._tree.show(self._cells, session.node.id)
+    def show(self, session: GameSession) -> None:
+        """Show what the record says of the shown position."""
         self._node = session.node
         if self._written is not None and self._written not in session.tree:
             self._written = None
@@ -226,6 +237,8 @@ class HistoryPanel:
             self._show_comment(session.node)
 
     def _show_comment(self, node: GameNode) -> None:
+        self._remarks.set_text(remarks(node))
+        self._remarks.set_visibility(bool(self._remarks.text))
         self._shown = node.comment
         whole = len(self._shown) <= MAX_COMMENT
         self._comment.set_value(self._shown if whole else f"{self._shown[:MAX_COMMENT]} \u2026")
@@ -254,17 +267,20 @@ class EditPanel:
         self.tool = Tool.BLACK
         self._tools: dict[Tool, ui.button] = {}
         with ui.element("div").classes("tg-edit").props("data-testid=editor") as self._panel:
-            for tool, (icon, name) in TOOLS.items():
-                self._tools[tool] = button("", icon, partial(self._choose, tool), f"tool-{tool}", _(name))
+            for tool, (icon, name, caption) in TOOLS.items():
+                choose = partial(self._choose, tool)
+                self._tools[tool] = button("", icon, choose, f"tool-{tool}", _(name), _(caption))
                 if not icon:
                     with self._tools[tool]:
                         ui.element("div").classes(f"tg-chip tg-chip-{tool}")
             ui.element("div").classes("tg-edit-gap")
-            button("", "swap_horiz", actions["turn"], "edit-turn", _("The other color plays next"))
-            button("", "arrow_upward", actions["promote"], "edit-promote", _("Make this variation the main line"))
-            button("", "delete_outline", actions["remove"], "edit-remove", _("Delete this move and all that follow"))
-            self._undo = button("", "undo", actions["undo"], "edit-undo", KEYS["Ctrl+z"].tip)
-            self._redo = button("", "redo", actions["redo"], "edit-redo", KEYS["Ctrl+y"].tip)
+            turn, promote = _("The other color plays next"), _("Make this variation the main line")
+            button("", "swap_horiz", actions["turn"], "edit-turn", turn, _("Other color"))
+            button("", "arrow_upward", actions["promote"], "edit-promote", promote, _("Main line"))
+            remove = _("Delete this move and all that follow")
+            button("", "delete_outline", actions["remove"], "edit-remove", remove, _("Delete"))
+            self._undo = button("", "undo", actions["undo"], "edit-undo", KEYS["Ctrl+z"].tip, _("Undo"))
+            self._redo = button("", "redo", actions["redo"], "edit-redo", KEYS["Ctrl+y"].tip, _("Redo"))
         self._choose(self.tool)
 
     def show(self, session: GameSession, editing: bool) -> None:
@@ -298,11 +314,15 @@ def reveal(element: ui.element, unless_busy: bool = False) -> None:
     element.client.run_javascript(f"tengen.reveal({element.id}, {json.dumps(unless_busy)})")
 
 
-def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -> ui.button:
-    """A flat button. `name` identifies it in tests; a button without text has a tooltip."""
+def button(text: str, icon: str, action: Action, name: str, tooltip: str = "", caption: str = "") -> ui.button:
+    """A flat button. `name` identifies it in tests; a button without text has a tooltip, perhaps with a short `caption`
+    below the icon."""
     made = ui.button(text, icon=icon or None, on_click=action, color=None).props(f"flat no-caps data-testid={name}")
     if tooltip:
         made.tooltip(tooltip)
     if not text:
         made.props["aria-label"] = tooltip
+    if caption:
+        with made:
+            ui.label(caption).classes("tg-caption")
     return made

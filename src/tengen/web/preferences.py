@@ -11,6 +11,7 @@ from tengen.errors import TengenError
 from tengen.web.language import COOKIE, LANGUAGES, Language
 from tengen.web.settings import MIN_REVIEW_VISITS, PageAnalysis
 from tengen.web.teaching import DEFAULT_THRESHOLD
+from tengen.web.view import MOVE_NUMBERS, MoveNumbers
 
 STORED_SCRIPT = "tengen.stored()"
 """JavaScript that tells what is stored, null for nothing."""
@@ -23,7 +24,8 @@ class Preferences:
     dark: None follows the system. game: the fields of the dialog of a new game. levels: the automatic level of each
     board size (`opponents.AutomaticLevel`). analysis: how positions are searched for the person. teach: whether the
     teacher is on, and from which loss in points it warns. confirm: whether a tap must be confirmed, None for large
-    boards on small screens. language: None as the browser.
+    boards on small screens. variations: whether the board and the tree show what follows. numbers: which moves show
+    their numbers. language: None as the browser.
     """
 
     dark: bool | None = None
@@ -34,6 +36,8 @@ class Preferences:
     teach: tuple[bool, float] = False, DEFAULT_THRESHOLD
     analysis: PageAnalysis = field(default_factory=PageAnalysis)
     confirm: bool | None = None
+    variations: bool = True
+    numbers: MoveNumbers = "none"
     language: Language | None = None
 
     def __post_init__(self) -> None:
@@ -48,7 +52,7 @@ class Preferences:
             values = {}
         made = cls()
         if isinstance(values, dict):
-            for name in ("dark", "sound", "coordinates", "confirm"):
+            for name in ("dark", "sound", "coordinates", "confirm", "variations"):
                 if isinstance(values.get(name), bool):
                     setattr(made, name, values[name])
             for name in ("game", "levels"):
@@ -57,6 +61,8 @@ class Preferences:
             teach = values.get("teach")
             if isinstance(teach, list) and [type(part) for part in teach] in ([bool, int], [bool, float]):
                 made.teach = teach[0], float(teach[1])
+            if values.get("numbers") in MOVE_NUMBERS:
+                made.numbers = values["numbers"]
             if values.get("language") in LANGUAGES:
                 made.language = values["language"]
             analysis = values.get("analysis")

@@ -1,26 +1,32 @@
-"""The dialog of what a person prefers: the language of the page, and whether a tap must be confirmed."""
+"""The dialog of what a person prefers: the language of the page, whether a tap must be confirmed, and what the board
+shows of the moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from nicegui import ui
 
 from tengen.web.dialog import close_button, dialog_buttons, titled_dialog
 from tengen.web.language import NAMES, Language, _, current_language
 from tengen.web.panels import button
+from tengen.web.preferences import Preferences
+from tengen.web.view import LAST_NUMBERS, MoveNumbers
 
 CONFIRM = {"auto": None, "on": True, "off": False}
 
 
 class PreferencesDialog:
-    """Calls `on_language` and `on_confirm` with a choice, and `on_shortcuts` for the list of shortcuts."""
+    """Calls `on_shortcuts` for the list of shortcuts, the others with a choice."""
 
     def __init__(
         self,
         *,
         on_language: Callable[[Language], object],
         on_confirm: Callable[[bool | None], object],
+        on_variations: Callable[[bool], object],
+        on_numbers: Callable[[MoveNumbers], object],
         on_shortcuts: Callable[[], object],
     ) -> None:
         with titled_dialog(_("Preferences"), "preferences-dialog") as self._dialog:
@@ -39,13 +45,34 @@ class PreferencesDialog:
                 self._confirm.props["aria-label"] = _("Confirm each move")
                 about = _("The first tap shows the stone, the second one plays it. Small screens: boards over 13x13.")
                 ui.label(about).classes("tg-note")
+            with ui.element("div").classes("tg-field"):
+                with ui.element("div").classes("tg-row"):
+                    ui.label(_("Show variations")).classes("tg-heading tg-grow")
+                    self._variations = ui.switch(value=True, on_change=lambda event: on_variations(bool(event.value)))
+                    self._variations.props("dense color=teal data-testid=show-variations")
+                    self._variations.props["aria-label"] = _("Show variations")
+                about = _("Off: no tree, and no rings on the moves that follow, so that a problem hides its answer.")
+                ui.label(about).classes("tg-note")
+            with ui.element("div").classes("tg-field"):
+                ui.label(_("Move numbers")).classes("tg-heading")
+                some = {"last": _("Last {n}", n=LAST_NUMBERS), "variations": _("Variations")}
+                self._numbers = ui.toggle(
+                    {"none": _("None"), **some, "all": _("All")},
+                    value="none",
+                    on_change=lambda event: on_numbers(cast(MoveNumbers, event.value)),
+                )
+                self._numbers.props("no-caps unelevated role=group data-testid=numbers")
+                self._numbers.props["aria-label"] = _("Move numbers")
+                ui.label(_("Variations: from 1, where the moves leave the main line.")).classes("tg-note")
             with dialog_buttons():
                 button(_("Keyboard shortcuts"), "keyboard", on_shortcuts, "shortcuts")
                 close_button(self._dialog)
 
-    def remember(self, confirm: bool | None) -> None:
+    def remember(self, known: Preferences) -> None:
         """Show what the browser remembers."""
-        self._confirm.set_value(next(name for name, value in CONFIRM.items() if value is confirm))
+        self._confirm.set_value(next(name for name, value in CONFIRM.items() if value is known.confirm))
+        self._variations.set_value(known.variations)
+        self._numbers.set_value(known.numbers)
 
     def open(self) -> None:
         """Show the dialog."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from nicegui import events, ui
@@ -18,14 +18,16 @@ Navigate = Callable[[GameSession], object]
 class Shortcut(NamedTuple):
     """A key as browsers name it, as people read it, and what it does in words.
 
-    `key` begins with `Ctrl+`, and that of a letter with `Shift+`, where these are held.
-    `does` is a way through the game, or the name of an action of the page.
+    `key` begins with `Ctrl+` or `Meta+`, and that of a letter then with `Shift+`, where these are held.
+    `does` is a way through the game, or the name of an action of the page. `others` has further keys that do the same,
+    with their names for people.
     """
 
     key: str
     shown: str
     text: str
     does: Navigate | str
+    others: Mapping[str, str] = {}
 
     @property
     def tip(self) -> str:
@@ -33,6 +35,8 @@ class Shortcut(NamedTuple):
         return f"{_(self.text)} ({self.shown})"
 
 
+# Not Meta+y, by which some browsers on macOS open their history.
+REDO_KEYS = {"Ctrl+Shift+z": "Ctrl+Shift+Z", "Meta+Shift+z": "\u21e7\u2318Z"}
 KEYS: dict[str, Shortcut] = {
     row.key: row
     for row in (
@@ -47,15 +51,17 @@ KEYS: dict[str, Shortcut] = {
         Shortcut("m", "M", N_("Next mistake of a review"), lambda session: session.to_mistake(True)),
         Shortcut("Shift+m", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
         Shortcut("a", "A", N_("Analysis on or off"), "analysis"),
+        Shortcut("v", "V", N_("Variations shown or hidden"), "variations"),
         Shortcut("i", "I", N_("Players, rules, komi and result of the game"), "info"),
-        Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo"),
-        Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo"),
+        Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo", {"Meta+z": "\u2318Z"}),
+        Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo", REDO_KEYS),
         Shortcut("b", "B", N_("To the board: arrow keys move a cursor, Enter plays, Esc leaves"), "board"),
         Shortcut("?", "?", N_("This list"), "shortcuts"),
     )
 }
 
 
+_ROWS = {key: row for row in KEYS.values() for key in (row.key, *row.others)}
 _NAVIGATION = [row.key for row in KEYS.values() if callable(row.does)]
 KEEPS_STILL = f"(event) => tengen.keepStill(event, {json.dumps(_NAVIGATION)})"
 """JavaScript for a pressed key: those that go through the game do not scroll the page."""
@@ -63,14 +69,14 @@ KEEPS_STILL = f"(event) => tengen.keepStill(event, {json.dumps(_NAVIGATION)})"
 
 def shortcut_of(event: events.KeyEventArguments) -> Shortcut | None:
     """The shortcut of a pressed key; None for any other, and while a dialog is open, whose keys they are."""
-    if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
+    if not event.action.keydown or event.modifiers.alt:
         return None
     if any(isinstance(part, ui.dialog) and part.value for part in event.client.elements.values()):
         return None
-    name, held = event.key.name, "Ctrl+" if event.modifiers.ctrl else ""
+    name, held = event.key.name, ("Ctrl+" if event.modifiers.ctrl else "") + ("Meta+" if event.modifiers.meta else "")
     if len(name) == 1 and name.isalpha():  # with Caps Lock on, a letter is a capital without Shift
         name, held = name.lower(), held + ("Shift+" if event.modifiers.shift else "")
-    return KEYS.get(held + name)
+    return _ROWS.get(held + name)
 
 
 class ShortcutsDialog:
@@ -80,8 +86,10 @@ class ShortcutsDialog:
         with titled_dialog(_("Keyboard shortcuts"), "shortcuts-dialog") as self._dialog:
             with ui.element("dl").classes("tg-keys"):
                 for row in KEYS.values():
-                    with ui.element("dt"), ui.element("kbd"):
-                        ui.label(row.shown)
+                    with ui.element("dt"):
+                        for shown in (row.shown, *row.others.values()):
+                            with ui.element("kbd"):
+                                ui.label(shown)
                     with ui.element("dd"):
                         ui.label(_(row.text))
             with dialog_buttons():

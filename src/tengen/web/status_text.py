@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf.values import score_text
-from tengen.web.counting import in_words, sentence, vertex
+from tengen.web.counting import in_words, points_lines, sentence, vertex
 from tengen.web.language import _, ngettext
 from tengen.web.session import GameSession, Phase
 
@@ -18,6 +18,12 @@ def status(session: GameSession) -> str:
     if session.phase is Phase.COUNTING:
         return _("{result} as counted", result=in_words(score_text(session.score)))
     return _("{color} to play", color=_(NAMES[session.game.to_play]))
+
+
+def count(session: GameSession) -> str:
+    """The points of each side, a line each, in a count and at its result; empty elsewhere."""
+    counting = session.phase is Phase.COUNTING or session.ending == score_text(session.score)
+    return "\n".join(points_lines(session.game, session.dead)) if session.counted and counting else ""
 
 
 def last_move(session: GameSession) -> str:

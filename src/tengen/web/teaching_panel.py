@@ -68,7 +68,7 @@ class TeachingPanel:
             with ui.element("div").classes("tg-actions"):
                 self._ask_hint = button(_("Hint"), "lightbulb", self._hint, "ask-hint", _("Show the best move"))
                 button(_("Policy"), "grid_view", self._show_policy, "policy", _("What the network would play"))
-                button(_("Score estimate"), "calculate", self._estimate, "estimate")
+                self._ask_estimate = button(_("Score estimate"), "calculate", self._estimate, "estimate")
             self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
 
     def remember(self, on: bool, threshold: float) -> None:
@@ -91,7 +91,8 @@ class TeachingPanel:
         if self._estimated != node.position_key:
             self._lines.set_text("")
         self._lines.set_visibility(bool(self._lines.text))
-        self._ask_hint.set_visibility(not self._controller.session.game.is_over)
+        for made in (self._ask_hint, self._ask_estimate):  # the end has a count, which knows the marked stones
+            made.set_visibility(not self._controller.session.game.is_over)
         hint = teacher.hint_at(node)
         known = self._policy[1] if self._policy is not None and self._policy[0] == node.position_key else []
         self._board.set(hint=-1 if hint is None else hint, policy=known)

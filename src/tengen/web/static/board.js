@@ -135,6 +135,7 @@ export default {
     <rect v-for="m in owned" :key="'o' + m.point" class="tg-owned" :class="m.color ? 'tg-fill-white' : 'tg-fill-black'"
           :x="px(m.point) - m.r" :y="py(m.point) - m.r" :width="2 * m.r" :height="2 * m.r" rx="4" :opacity="m.opacity"/>
     <g v-if="ko >= 0 && stones[ko] === '.'" class="tg-ko"><rect :x="px(ko) - 22" :y="py(ko) - 22" width="44" height="44"/></g>
+    <text v-for="[point, number] in numbered" :key="'n' + point" class="tg-number" :x="px(point)" :y="py(point)" :fill="inkAt(point)" :font-size="numberSize(number)">{{ number }}</text>
     <g class="tg-markup">
       <template v-for="[point, kind] in marks" :key="'m' + point">
         <path class="tg-halo" :d="shape(point, kind)"/><path :d="shape(point, kind)" :stroke="inkAt(point)"/>
@@ -145,18 +146,18 @@ export default {
       </template>
       <path v-for="[from, to, arrow] in lines" :key="from + '-' + to" class="tg-drawn" :d="stroke(from, to, arrow)"/>
     </g>
-    <circle v-if="mark" class="tg-last" :cx="mark.x" :cy="mark.y" r="22" :stroke="mark.color ? '#23262b' : '#f4f2ec'"/>
-    <circle v-for="b in branches" :key="'b' + b" class="tg-branch" :cx="px(b)" :cy="py(b)" r="30"/>
+    <circle v-for="b in variations ? branches : []" :key="'b' + b" class="tg-branch" :cx="px(b)" :cy="py(b)" r="30"/>
     <template v-if="!shownLine.length"><g v-for="c in shownHeat" :key="'c' + c.point" class="tg-candidate" :class="{ 'tg-best': c.rank === 0 }" :data-point="c.point">
       <circle class="tg-disc" :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="c.color"/>
-      <circle v-if="c.point === next" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/>
+      <circle v-if="c.point === onward" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/>
       <text v-for="(row, k) in rowsOf(c)" :key="k" :class="k ? 'tg-sub' : 'tg-win'" :x="px(c.point)" :y="py(c.point) + row[1]">{{ row[0] }}</text>
     </g>
-    <circle v-if="next >= 0 && found.length && !shownHeat.some((c) => c.point === next)" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
+    <circle v-if="onward >= 0 && found.length && !shownHeat.some((c) => c.point === onward)" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
     <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
       <circle :cx="px(s.point)" :cy="py(s.point)" r="46.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
       <text :x="px(s.point)" :y="py(s.point) + 16" :fill="s.color ? '#1b1d20' : '#f6f4ee'">{{ s.number }}</text>
     </g>
+    <path v-if="mark" class="tg-last" :d="mark"/>
     <g v-if="aim !== null && touch" class="tg-cross">
       <path :d="'M' + px(aim) + ' ' + (margin - 40) + 'V' + (extent - margin + 40) + 'M' + (margin - 40) + ' ' + py(aim) + 'H' + (extent - margin + 40)"/>
     </g>
@@ -174,6 +175,7 @@ export default {
     candidates: Array, turn: Number, line: Array, ownership: Array, territory: String, dead: Array, branches: Array,
     next: Number, marks: Array, labels: Array, lines: Array, dimmed: Array,
     hint: { type: Number, default: -1 }, policy: { type: Array, default: () => [] },
+    numbers: { type: Array, default: () => [] }, variations: { type: Boolean, default: true },
     refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
     said: String, words: Object, confirm: { type: Boolean, default: null },
   },
@@ -240,10 +242,11 @@ export default {
       }
       return stones;
     },
+    // A triangle at the corner of the last stone: all else that is drawn on stones lies in their middle.
     mark() {
-      const marked = [...this.marks, ...this.labels].some(([point]) => point === this.last);
-      if (this.last < 0 || this.counting || this.shownLine.length || marked) return null;
-      return this.placed.find((stone) => stone.point === this.last) ?? null;
+      const stone = this.counting ? null : this.placed.find((one) => one.point === this.last);
+      const edge = this.cell < 28 ? 38 : 35;
+      return stone && `M${stone.x + 47} ${stone.y + 47}h${-edge}l${edge} ${-edge}Z`;
     },
     ghost() {
       const at = this.aim ?? this.pending ?? this.cursor;
@@ -260,6 +263,13 @@ export default {
       return points.map((point, at) => ({ point, number: at + 1, color: (this.turn + at) % 2, free: free(point, at) })).filter((s) => s.free);
     },
     shownHeat() { return this.found.filter((c) => c.point < this.size ** 2 && this.stones[c.point] === "."); },
+    onward() { return this.variations ? this.next : -1; },
+    // The numbers of moves on stones that have nothing else to show.
+    numbered() {
+      if (this.shownLine.length) return [];
+      const taken = new Set([...this.marks, ...this.labels, ...this.owned.map((m) => [m.point])].map(([point]) => point));
+      return this.numbers.filter(([point]) => !taken.has(point));
+    },
     // The policy's moves from half a percent on, with their percentages.
     planned() {
       const top = Math.max(...this.policy.slice(0, this.stones.length));
@@ -303,12 +313,18 @@ export default {
       const wide = letters.filter((letter) => letter > "\u2e7f").length; // Chinese, Japanese, Korean
       return letters.length < 2 ? 56 : Math.min(42, 108 / (letters.length + 0.3 * wide));
     },
+    // As large as the digits fit: a phone has 19 pixels for a stone.
+    numberSize(number) { return [54, 54, 50, 41, 33][`${number}`.length]; },
     inkAt(point) { return this.stones[point] === "X" ? "#f6f4ee" : "#1b1d20"; },
     shape(point, kind) {
       const [x, y] = [this.px(point), this.py(point)];
       if (kind === "triangle") return `M${x} ${y - 31}L${x + 27} ${y + 17}H${x - 27}Z`;
       if (kind === "square") return `M${x - 22} ${y - 22}h44v44h-44Z`;
       if (kind === "circle") return `M${x - 25} ${y}a25 25 0 1 0 50 0a25 25 0 1 0 -50 0`;
+      if (kind === "selected") {
+        const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]];
+        return corners.map(([i, j]) => `M${x + 27 * i} ${y + 12 * j}V${y + 27 * j}H${x + 12 * i}`).join("");
+      }
       return this.cross(point);
     },
     stroke(from, to, arrow) {

@@ -26,11 +26,10 @@ export default {
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" :r="2.5 + 0.6 * m.grade"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
     <text class="tg-graph-label" x="6" y="14">{{ describe(pointed ?? current) }}</text>
-    <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
     <button v-for="name in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
-            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}</button>
+            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}<span v-if="name === 'score' && shows.score && points.length" class="tg-graph-scale">±{{ span }}</span></button>
   </div>
 </div>`,
   props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, numbers: Array, words: Object },

@@ -1,6 +1,7 @@
 // The tree of variations: moves run to the right, branches below. Only the nodes in view are drawn.
 const STEP = 26;
 const MARGIN = 16;
+const GOOD = 6; // the grade of a move that the record calls good
 
 export default {
   template: `
@@ -11,15 +12,17 @@ export default {
       <circle v-if="n.id === marked" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
       <rect v-if="n.kind === 'root' || n.kind === 'note'" :x="n.x - 6" :y="n.y - 6" width="12" height="12" rx="3" class="tg-tree-root"/>
       <circle v-else :cx="n.x" :cy="n.y" r="9" :class="'tg-tree-' + n.kind"/>
-      <circle v-if="n.grade > 0" :cx="n.x" :cy="n.y" r="9" class="tg-tree-grade" :class="'tg-grade-' + n.grade" :stroke-width="1 + 0.8 * n.grade"/>
+      <circle v-if="n.grade > 0" :cx="n.x" :cy="n.y" r="9" class="tg-tree-grade" :class="'tg-grade-' + n.grade" :stroke-width="n.grade === good ? 3 : 1 + 0.8 * n.grade"/>
       <text v-if="n.kind === 'black' || n.kind === 'white'" :x="n.x" :y="n.y + 3" :class="'tg-tree-text-' + n.kind">{{ n.number }}</text>
+      <circle v-if="n.remark" class="tg-tree-remark" :cx="n.x + 8" :cy="n.y - 8" r="4"/>
     </g>
   </svg>
 </div>`,
-  // nodes: [id, column, row, kind, index of the parent or -1, move number, grade]; kind is black, white, root or note;
-  // the grade is the class of the move's loss, 0 to 5, or -1. `mark` changes the current node without sending all again.
+  // nodes: [id, column, row, kind, index of the parent or -1, move number, grade, remark]; kind is black, white, root or
+  // note; the grade is the class of the move's loss, 0 to 5, GOOD, or -1; remark is 1 where the record has a comment or
+  // the like. `mark` changes the current node without sending all again.
   props: { nodes: Array, current: Number, label: String },
-  data: () => ({ marked: null, left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN }),
+  data: () => ({ marked: null, left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN, good: GOOD }),
   mounted() {
     this.watcher = new ResizeObserver(this.onScroll);
     this.watcher.observe(this.$refs.frame);
@@ -35,8 +38,8 @@ export default {
     columns() { return Math.max(0, ...this.nodes.map((n) => n[1])); },
     rows() { return Math.max(0, ...this.nodes.map((n) => n[2])); },
     placed() {
-      return this.nodes.map(([id, column, row, kind, parent, number, grade]) => ({
-        id, number, kind, parent, grade, x: MARGIN + column * STEP, y: MARGIN + row * STEP,
+      return this.nodes.map(([id, column, row, kind, parent, number, grade, remark]) => ({
+        id, number, kind, parent, grade, remark, x: MARGIN + column * STEP, y: MARGIN + row * STEP,
       }));
     },
     shown() { return this.placed.filter((n) => this.near(n)); },
