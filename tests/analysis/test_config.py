@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides
+from tengen.analysis.config import ANALYSIS_SETTINGS, AnalysisSettings, read_config, read_overrides
 from tengen.errors import RecipeError
 
 
@@ -32,7 +32,7 @@ def test_a_file_with_comments_and_includes(tmp_path: Path) -> None:
     settings, changes = AnalysisSettings.default().changed(found | {"nothingLikeIt": "1", "nnMaxBatchSize": "64"})
     assert (settings.limits.visits, settings.pv_length, settings.perspective) == (7, 9, "BLACK")
     assert changes.unknown == ("nothingLikeIt",)
-    assert changes.without_effect(FRONT_SETTINGS) == ["logDir", "nnMaxBatchSize"]
+    assert changes.without_effect(ANALYSIS_SETTINGS) == ["logDir", "nnMaxBatchSize"]
 
 
 @pytest.mark.parametrize(

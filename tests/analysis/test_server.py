@@ -24,7 +24,7 @@ from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue
 from tengen.engine.task import SearchTask
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator, load_evaluator
-from tengen.evaluators.human import HumanNetwork
+from tengen.evaluators.human import NO_HUMAN_NETWORK, HumanNetwork
 from tengen.game import Game
 
 MOVES = [["B", "C3"], ["W", "B2"], ["B", "D4"], ["W", "B4"], ["B", "D2"]]
@@ -374,7 +374,7 @@ def test_profiles_that_cannot_be_used(human: HumanNetwork) -> None:
 def test_a_profile_without_its_network_is_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     config = tmp_path / "analysis.cfg"
     config.write_text("maxVisits = 5\nhumanSLProfile = rank_5k\n")
-    warning = "without effect: humanSLProfile needs a human-style network: -human-model FILE"
+    warning = f"without effect: {NO_HUMAN_NETWORK}"
     for options in (AnalysisOptions(configs=(config,)), AnalysisOptions(overrides=("humanSLProfile=rank_5k",))):
         caplog.clear()
         _settings(replace(options, engine=EngineOptions(human_net="human.bin.gz")))

@@ -106,10 +106,10 @@ def kept_tree(visits: int, memory: int = 1 << 24) -> TreeSearch:
 
 def test_the_first_batch_of_a_kept_tree_follows_what_an_earlier_one_cost() -> None:
     limits = []
-    for known in (None, BatchCost(4.0, 8), BatchCost(0.001, 8), BatchCost(0.001, 0)):
+    for earlier in (None, BatchCost(4.0, 8), BatchCost(0.001, 8), BatchCost(0.001, 0)):
         search = kept_tree(30)
         budget = Limits(seconds=5, early_stop=False).budget(9, 0)
-        limits.append(SearchTask(lambda search=search: search, Game(9), budget, known=known).next_limit())
+        limits.append(SearchTask(lambda search=search: search, Game(9), budget, earlier_batch=earlier).next_limit())
     assert limits[0] == 1 and 8 < limits[1] <= 10 and limits[2] > 100 and limits[3] > 100
 
 

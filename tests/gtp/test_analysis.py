@@ -203,7 +203,7 @@ def test_the_visits_of_a_line_are_shown_on_request() -> None:
     session = session_of(FakeEngine(["E5"]))
     answer = talk(session, "kata-analyze 10 pvVisits true pvEdgeVisits true maxmoves 1")
     assert answer.endswith(" pv E5 pass pvVisits 14 5 pvEdgeVisits 12 4\n\n")
-    session.front = replace(session.front, pv_length=0)
+    session.settings = replace(session.settings, pv_length=0)
     session.lines = type(session.lines)()
     assert talk(session, "kata-analyze 10 pvVisits true").count(" pv pass pvVisits 14") == 1
 

@@ -14,7 +14,7 @@ from tengen.errors import RecipeError
 
 DEFAULT_VISITS = 500
 MAX_INCLUDES = 10
-FRONT_SETTINGS = {
+ANALYSIS_SETTINGS = {
     "reportAnalysisWinratesAs": "perspective",
     "analysisPVLen": "pv_length",
     "numAnalysisThreads": "at_once",
@@ -130,6 +130,6 @@ class AnalysisSettings:
         Raises RecipeError for a value that is out of range.
         """
         changes = read_katago_params(settings)
-        own = {FRONT_SETTINGS[name]: value for name, value in changes.front.items() if name in FRONT_SETTINGS}
+        own = {ANALYSIS_SETTINGS[name]: value for name, value in changes.front.items() if name in ANALYSIS_SETTINGS}
         params, limits = changes.new_params(self.params), changes.new_limits(self.limits)
         return replace(self, params=params, limits=limits, **own), changes

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings
+from tengen.analysis.config import ANALYSIS_SETTINGS, AnalysisSettings
 from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, pass_point, to_gtp
 from tengen.data.planes import plane_set
 from tengen.engine.katago_params import is_of_machine
@@ -358,7 +358,7 @@ def _settings(
             raise QueryError("overrideSettings", f"Could not set settings: {error}") from error
         if changes.unknown:
             warnings.append(("overrideSettings", f"Unknown config params: {','.join(changes.unknown)}"))
-        without = changes.without_effect(FRONT_SETTINGS)
+        without = changes.without_effect(ANALYSIS_SETTINGS)
         idle = tuple(name for name in without if _is_silent(name))
         if missed := [name for name in without if name not in idle]:
             warnings.append(("overrideSettings", f"without effect in Tengen: {', '.join(missed)}"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tengen
-from tengen.analysis.config import FRONT_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
+from tengen.analysis.config import ANALYSIS_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
 from tengen.analysis.query import Query, QueryError, QueryPosition, integers, read_query
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
@@ -30,7 +30,7 @@ from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.board_warnings import boards_warning
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
-from tengen.evaluators.human import HumanNetwork
+from tengen.evaluators.human import NO_HUMAN_NETWORK, HumanNetwork
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.raw import RawOutput
 from tengen.gtp.network import models
@@ -40,7 +40,6 @@ logger = logging.getLogger(__name__)
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 READY = "Started, ready to begin handling requests"
-NO_HUMAN_NETWORK = "humanSLProfile needs a human-style network: -human-model FILE"
 
 Fields = dict[str, Any]
 Write = Callable[[str], None]
@@ -112,7 +111,7 @@ def _settings(options: AnalysisOptions) -> AnalysisSettings:
     settings, _ = settings.changed(given)
     if settings.human_profile and options.engine.human_net is None:  # KataGo warns too
         logger.warning("without effect: %s", NO_HUMAN_NETWORK)
-    warn_of_unused(read_katago_params(given), FRONT_SETTINGS)
+    warn_of_unused(read_katago_params(given), ANALYSIS_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     params = read_params(settings.params, options.engine.settings, options.engine.net)
     return replace(settings, at_once=at_once, params=params)

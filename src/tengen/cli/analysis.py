@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.options import DeviceOption, PresetOption, SearchSettings, ThreadsOption
+from tengen.cli.options import DeviceOption, HumanNetOption, PresetOption, SearchSettings, ThreadsOption
 
 
 def command(
@@ -36,15 +36,7 @@ def command(
             help="at the end of the input leave the queries that wait unanswered",
         ),
     ] = False,
-    human_net: Annotated[
-        str | None,
-        typer.Option(
-            "--human-net",
-            "--human-model",
-            "-human-model",
-            help="a human-style network beside the first one, for queries with the setting humanSLProfile",
-        ),
-    ] = None,
+    human_net: HumanNetOption = None,
     set_: SearchSettings = None,
     preset: PresetOption = None,
     device: DeviceOption = "auto",

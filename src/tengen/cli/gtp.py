@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.options import DeviceOption, PresetOption, SearchSettings
+from tengen.cli.options import DeviceOption, HumanNetOption, PresetOption, SearchSettings
 from tengen.coords import SIZES, check_size
 
 
@@ -62,10 +62,7 @@ def command(
             help="random seed; games repeat exactly without time limits; with --net none they need --threads 1 too",
         ),
     ] = 0,
-    human_net: Annotated[
-        str | None,
-        typer.Option(help="a human-style network for kata-raw-human-nn, beside the one that plays"),
-    ] = None,
+    human_net: HumanNetOption = None,
     name: Annotated[
         str, typer.Option(help="answer to the command name; some front ends use KataGo's commands for KataGo alone")
     ] = "Tengen",

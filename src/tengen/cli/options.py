@@ -19,6 +19,15 @@ BatchOption = Annotated[int, typer.Option(min=1, help="positions evaluated at on
 
 DeviceOption = Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")]
 
+HumanNetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--human-net",
+        "--human-model",
+        "-human-model",
+        help="a human-style network of KataGo beside the first one, asked where humanSLProfile is set",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 PresetOption = Annotated[

@@ -313,7 +313,7 @@ class Engine:
             until=until,
             every=every,
             pv_length=pv_length,
-            known=None if self._task_now is None else self._task_now.batch,
+            earlier_batch=None if self._task_now is None else self._task_now.last_batch,
         )
         self._task_now = task
         if self._last_stop is not last_stop:  # asked after the task is there for `stop`, so that none is lost

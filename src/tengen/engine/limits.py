@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tengen.engine.clock import Clock
 from tengen.errors import RecipeError
@@ -16,7 +16,7 @@ class Limits:
     `visits` counts the root's visits with those of a tree kept from before, `playouts` only the new ones; `seconds`
     is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can get as many
     visits as the best within the limits. Under visits or playouts alone it does so only where the most visited move is
-    played (`lcb` off). None does so under a clock alone, which keeps the time for later moves. Raises RecipeError for
+    played (`lcb` off). `None` does so with a clock, which keeps the time for later moves. Raises RecipeError for
     impossible limits.
     """
 
@@ -33,6 +33,11 @@ class Limits:
                 raise RecipeError(f"{name} must be a whole number, 1 or more, not {value}")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
             raise RecipeError(f"seconds must be a finite number, 0 or more, not {self.seconds}")
+
+    def for_move(self) -> Limits:
+        """As for a move of a game: the search ends once no other move can overtake the best, unless seconds bound it,
+        which would be lost."""
+        return replace(self, early_stop=None if self.seconds is not None else True)
 
     def budget(self, size: int, move_number: int) -> Budget:
         """The same limits for one position, with the clock converted to seconds."""

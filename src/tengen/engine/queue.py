@@ -102,15 +102,15 @@ class SearchQueue:
         params = params.model_copy(update={"ownership": True})
         position, restrictions = game.copy(), tuple(restrictions)
 
-        def tree() -> TreeSearch:
+        def make_search() -> TreeSearch:
             search = TreeSearch(self.evaluator, params, self._batch, self._seed, self._threads)
             search.set_root(position, restrictions=restrictions)
             return search
 
-        tree()  # raises what is wrong with the position; not kept, as thousands may wait
+        make_search()  # raises what is wrong with the position; not kept, as thousands may wait
         budget = limits.budget(game.size, game.move_number)
         task = SearchTask(
-            tree,
+            make_search,
             position,
             budget,
             priority=priority,

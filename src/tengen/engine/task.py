@@ -31,16 +31,16 @@ class BatchCost(NamedTuple):
 class SearchTask:
     """A search of one position within a budget. One thread drives it; any may poll, wait and stop.
 
-    `tree` is called for the tree before the first batch. `until`, asked after each batch, ends the search.
+    `make_search` is called for the tree before the first batch. `until`, asked after each batch, ends the search.
     `on_progress` gets the state each `every` seconds (the first time after `first` seconds), `on_end` the task when the
     search is over, while its tree still exists; they are called in the thread that drives. `on_stop` gets the task in
-    the thread that stops it. Principal variations have `pv_length` moves at most. `known` is the cost of a batch of an
-    earlier search, for the first one of a kept tree under a time limit.
+    the thread that stops it. Principal variations have `pv_length` moves at most. `earlier_batch` is the cost of a
+    batch of an earlier search, for the first one of a kept tree under a time limit.
     """
 
     def __init__(
         self,
-        tree: Callable[[], TreeSearch],
+        make_search: Callable[[], TreeSearch],
         game: Game,
         budget: Budget,
         *,
@@ -52,11 +52,11 @@ class SearchTask:
         on_end: Callable[[SearchTask], None] | None = None,
         on_stop: Callable[[SearchTask], None] | None = None,
         pv_length: int = PV_LENGTH,
-        known: BatchCost | None = None,
+        earlier_batch: BatchCost | None = None,
     ) -> None:
         self.game = game
         self.number = next(_NUMBERS)
-        self._tree = tree
+        self._make_search = make_search
         self._search: TreeSearch | None = None  # from the first batch to the end
         self.priority = priority
         self._budget = budget
@@ -66,8 +66,8 @@ class SearchTask:
         self._visits_before, self._evaluations_before = 0, 0
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
-        self._known = known
-        self.batch: BatchCost | None = None  # the last one that evaluated positions, or the first one
+        self._earlier_batch = earlier_batch
+        self.last_batch: BatchCost | None = None  # the last one that evaluated positions, or the first one
         self._evaluations_seen = 0  # up to its end
         self._stopped = threading.Event()
         self._done = threading.Event()
@@ -109,11 +109,6 @@ class SearchTask:
             self._on_stop(self)
 
     @property
-    def stopped(self) -> bool:
-        """Whether `stop` was called."""
-        return self._stopped.is_set()
-
-    @property
     def begun(self) -> bool:
         """Whether its first batch was begun."""
         return self._started is not None
@@ -128,7 +123,7 @@ class SearchTask:
     @property
     def position_seconds(self) -> float:
         """Wall time of one evaluation in the last batch."""
-        return 0.0 if self.batch is None else self.batch.seconds / max(self.batch.rows, 1)
+        return 0.0 if self.last_batch is None else self.last_batch.seconds / max(self.last_batch.rows, 1)
 
     # --- The driving thread
 
@@ -155,7 +150,7 @@ class SearchTask:
     def next_limit(self) -> int:
         """Simulations that its next batch may have; 0 when the search is over. At least one batch is searched."""
         if self._started is None:
-            search = self._search = self._tree()
+            search = self._search = self._make_search()
             self._started = time.monotonic()
             self._visits_before, self._evaluations_before = search.visits, search.evaluations
             self._evaluations_seen = search.evaluations
@@ -172,8 +167,8 @@ class SearchTask:
         """Note that a batch took so long."""
         evaluations = self.search.evaluations
         rows, self._evaluations_seen = evaluations - self._evaluations_seen, evaluations
-        if rows or self.batch is None:  # one that ended in finished games alone says nothing of the next one
-            self.batch = BatchCost(seconds, rows)
+        if rows or self.last_batch is None:  # one that ended in finished games alone says nothing of the next one
+            self.last_batch = BatchCost(seconds, rows)
 
     def end(self, error: BaseException | None = None) -> None:
         """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
@@ -228,8 +223,10 @@ class SearchTask:
         """Simulations that this search may still make; 0 once the best move is clear."""
         visits, elapsed = self.search.visits, self.seconds
         playouts = visits - self._visits_before
-        left = self._budget.left(visits, playouts, elapsed, None if self.batch is None else self.batch.seconds)
-        if self.batch is None:
+        left = self._budget.left(
+            visits, playouts, elapsed, None if self.last_batch is None else self.last_batch.seconds
+        )
+        if self.last_batch is None:
             return max(left, 1)
         if self._budget.early_stop and left > 0 and self._may_end_early():
             moves = self.search.stats()
@@ -245,7 +242,9 @@ class SearchTask:
         """Positions that the next batch may have to end in time."""
         if not self.search.visits:
             return math.inf  # the root goes out alone
-        if (batch := self.batch or self._known) is None:  # a kept tree would fill a batch that nothing is known of
+        if (
+            batch := self.last_batch or self._earlier_batch
+        ) is None:  # a kept tree would fill a batch that nothing is known of
             return math.inf if self._budget.seconds is None else 1
         return self._budget.fitting(self.seconds, batch.seconds, batch.rows) if batch.rows else math.inf
 

@@ -19,6 +19,7 @@ from tengen.formats.katago_metadata import profile_of
 from tengen.game import BLACK, Game
 from tengen.machine import Device
 
+NO_HUMAN_NETWORK = "humanSLProfile needs a human-style network: --human-net FILE, or -human-model FILE as for KataGo"
 _KEPT = 8
 """Profiles whose networks stay loaded."""
 

@@ -230,7 +230,7 @@ def analyze(form: Format, whole: bool = False) -> Callable[[GtpSession, Argument
                 until=session.lines.pending,
                 every=options.every,
                 decide=False,
-                pv_length=session.front.pv_length + 1,
+                pv_length=session.settings.pv_length + 1,
             )
             return ""
 
@@ -290,7 +290,7 @@ def _view(session: GtpSession, game: Game, options: AnalyzeOptions, whole: bool)
         game.size,
         session.engine.ownership_below,
         root_symmetries(game, options.restrictions) if merged else (),
-        perspective_sign(session.front.perspective, game.to_play),
+        perspective_sign(session.settings.perspective, game.to_play),
         whole,
     )
 

@@ -76,7 +76,7 @@ def raw_human_nn(session: GtpSession, args: Arguments) -> str:
         raise GtpError("syntax error: [COLOR] SYMMETRY expected")
     if session.human is None:
         raise GtpError("Cannot run kata-raw-human-nn, -human-model was not provided")
-    if not (profile := session.front.human_profile):
+    if not (profile := session.settings.human_profile):
         raise GtpError("Cannot run kata-raw-human-nn, humanSLProfile parameter was not set")
     return "\n".join(raw.text(human=True) for raw in session.human.outputs(game, profile, symmetries))
 

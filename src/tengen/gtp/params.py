@@ -12,6 +12,7 @@ from tengen.engine.katago_params import KATAGO_PARAMS, KatagoChanges, is_ignored
 from tengen.engine.params import SearchParams, set_beside
 from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
+from tengen.evaluators.human import NO_HUMAN_NETWORK
 from tengen.gtp.parse import Arguments, json_object
 from tengen.gtp.session import SESSION_SETTINGS, GtpSession
 
@@ -84,7 +85,7 @@ def clear_cache(session: GtpSession, args: Arguments) -> str:
 def _values(session: GtpSession) -> dict[str, object]:
     """All settings that have an effect: under KataGo's names, then under Tengen's own."""
     params = session.engine.params_on(session.game.size)
-    front = {name: getattr(session.front, field) for name, field in SESSION_SETTINGS.items()}
+    front = {name: getattr(session.settings, field) for name, field in SESSION_SETTINGS.items()}
     theirs = dict(katago_values(params, session.engine.style, session.options.limits, front)) | front
     return {**theirs, **params.model_dump(), **{name: getattr(session.engine.style, name) for name in WEAKENING}}
 
@@ -92,7 +93,7 @@ def _values(session: GtpSession) -> dict[str, object]:
 def _change(session: GtpSession, settings: Mapping[str, object]) -> None:
     """Change settings by a command. A configuration may name a profile without its network, a command may not."""
     if settings.get("humanSLProfile") and session.human is None:
-        raise GtpError("humanSLProfile needs a human-style network: -human-model FILE")
+        raise GtpError(NO_HUMAN_NETWORK)
     change_settings(session, settings)
 
 
@@ -118,7 +119,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     engine.style = style
     session.options = replace(session.options, limits=limits)
     changed = {SESSION_SETTINGS[name]: value for name, value in changes.front.items() if name in SESSION_SETTINGS}
-    session.front = replace(session.front, **changed)
+    session.settings = replace(session.settings, **changed)
 
 
 def _of_analysis(changes: KatagoChanges) -> KatagoChanges:

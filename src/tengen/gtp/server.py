@@ -62,7 +62,7 @@ def run(settings: GtpSettings) -> None:
         style=settings.style,
         on_sizes=ladder_networks() if is_by_level else {},
     )
-    options = replace(settings.session, net=given.net, batch=given.batch, visits_without_clock=engine.limits.visits)
+    options = replace(settings.session, net=given.net, batch=given.batch, default_visits=engine.limits.visits)
     session = GtpSession(engine, game, lines, options, human=given.human_network(), on_size=boards_warning(given.net))
     try:
         change_settings(session, dict(map(split_setting, filter(_is_for_session, given.settings))))

@@ -89,7 +89,7 @@ class GtpOptions:
     name: what the program answers to `name`. version: that of Tengen. answer_version: what the program answers to
     `version` if it is not to be the usual answer. net: the network by the name that the user gave.
     batch: positions in one batch of it, by default as many as suit the device. limits: of every move.
-    visits_without_clock: of a move that nothing else limits. ponder: whether to search in the opponent's time. level:
+    default_visits: of a move that nothing else limits. ponder: whether to search in the opponent's time. level:
     the opponent of the ladder (`engine.levels`) that the engine plays like, on boards of every size; None plays by the
     other settings. force_komi: whether the komi of the start stays, whatever is asked for.
     """
@@ -100,14 +100,14 @@ class GtpOptions:
     net: str = ""
     batch: int | None = None
     limits: Limits = field(default_factory=Limits)
-    visits_without_clock: int | None = 400
+    default_visits: int | None = 400
     ponder: bool = False
     level: int | None = None
     force_komi: bool = False
 
 
 @dataclass(frozen=True)
-class FrontSettings:
+class SessionSettings:
     """Settings of a session that can be changed at any time, as KataGo's: SESSION_SETTINGS has their names.
 
     `ponder` searches in the opponent's time. `perspective` is whose winrate, score and ownership an analysis reports,
@@ -137,7 +137,7 @@ SESSION_SETTINGS = {
     "playoutDoublingAdvantagePla": "advantage_owner",
     "humanSLProfile": "human_profile",
 }
-"""The field of FrontSettings for KataGo's name."""
+"""The field of SessionSettings for KataGo's name."""
 
 
 @dataclass
@@ -162,10 +162,10 @@ class GtpSession:
     human: HumanNetwork | None = None
     on_size: Callable[[int], object] = lambda size: None
     """Called with the board size of each game."""
-    front: FrontSettings = field(init=False)
+    settings: SessionSettings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.front = FrontSettings(ponder=self.options.ponder)
+        self.settings = SessionSettings(ponder=self.options.ponder)
         self._begin()
 
     def set_time(self, control: TimeControl | None) -> None:
@@ -196,11 +196,9 @@ class GtpSession:
     def limits_for(self, color: int) -> Limits:
         """The limits of a move of this color: those of the command line, and its clock."""
         clock = self.clocks.get(color)
-        # Seconds that a move leaves over are lost without a clock.
-        early = None if self.options.limits.seconds is not None else True
-        limits = replace(self.options.limits, clock=clock, early_stop=early)
+        limits = replace(self.options.limits, clock=clock).for_move()
         bounded = any(bound is not None for bound in (limits.visits, limits.playouts, limits.seconds, clock))
-        return limits if bounded else replace(limits, visits=self.options.visits_without_clock)
+        return limits if bounded else replace(limits, visits=self.options.default_visits)
 
     def overrides(self, color: int, analyzed: Game | None = None) -> dict[str, Any]:
         """Settings of the search for a position in which this color moves; `analyzed` is that of an analysis.
@@ -209,14 +207,14 @@ class GtpSession:
         """
         params = self.engine.params_on(self.game.size)
         found: dict[str, Any] = {}
-        if analyzed is not None and self.front.ignore_history:
+        if analyzed is not None and self.settings.ignore_history:
             found["hide_history"] = True
         # Only where it matters: elsewhere an analysis and the moves of the engine share their tree.
-        if analyzed is not None and self.front.conservative_pass and analyzed.native().pass_ends:
+        if analyzed is not None and self.settings.conservative_pass and analyzed.native().pass_ends:
             found["conservative_pass"] = True
         if analyzed is not None and params.selection == "puct-katago":
-            found["wide_root_noise"] = self.front.wide_root_noise
-        return found | advantage_overrides(params, self.front.advantage_owner, color)
+            found["wide_root_noise"] = self.settings.wide_root_noise
+        return found | advantage_overrides(params, self.settings.advantage_owner, color)
 
     def search(
         self,
@@ -240,7 +238,7 @@ class GtpSession:
             until=until,
             every=every,
             cleanup=cleanup,
-            pv_length=self.front.pv_length + 1,  # KataGo's does not count the first move
+            pv_length=self.settings.pv_length + 1,  # KataGo's does not count the first move
         )
         if color in self.clocks:
             self.clocks[color] = self.clocks[color].spend(self.now() - started)
@@ -279,7 +277,7 @@ class GtpSession:
 
     def after_command(self) -> None:
         """Ponder if the command made a move and no input is waiting. Pondering ends when the game does not go on."""
-        enabled = self.front.ponder and not self.game.is_over
+        enabled = self.settings.ponder and not self.game.is_over
         if self.ponder_next and enabled and not self.finished and not self.lines.pending():
             self.engine.set_position(self.game, overrides=self.overrides(self.game.to_play))
             self.engine.ponder()

@@ -330,9 +330,7 @@ class EnginePlayer(_EvaluatorPlayer):
     def _limits(self, clock: Clock | None) -> Limits:
         spec = self._spec
         visits = 1 if spec.kind == "policy" else spec.visits
-        # Seconds that a move leaves over are lost: the next tree has more visits if they are used.
-        early = None if spec.seconds is not None else True
-        return Limits(visits=visits, seconds=spec.seconds, clock=clock, early_stop=early)
+        return Limits(visits=visits, seconds=spec.seconds, clock=clock).for_move()
 
 
 class _Draws:
