@@ -17,7 +17,8 @@ from tengen.engine.katago_params import is_of_machine
 from tengen.engine.positions import resumed
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
-from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, not_learned_warning
+from tengen.evaluators.board_warnings import not_learned_warning
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.rules import KATAGO_BONUSES, Rules
 

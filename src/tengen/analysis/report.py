@@ -12,9 +12,9 @@ from tengen import _native
 from tengen.analysis.query import Query, QueryPosition
 from tengen.coords import from_gtp, to_gtp
 from tengen.engine.katago_params import perspective_sign
-from tengen.engine.positions import distinct_images, root_symmetries
 from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.engine.search import TreeSearch
+from tengen.engine.symmetries import distinct_images, root_symmetries
 from tengen.evaluators.raw import RawOutput
 from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import WHITE, Game

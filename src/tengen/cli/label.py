@@ -19,7 +19,8 @@ from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.evaluator import boards_not_learned, sees_komi
+from tengen.evaluators.board_warnings import boards_not_learned
+from tengen.evaluators.evaluator import sees_komi
 from tengen.evaluators.installed_networks import default_by_size, find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout

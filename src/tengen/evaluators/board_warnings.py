@@ -6,10 +6,27 @@ import functools
 import sys
 from collections.abc import Callable, Collection
 
-from tengen.evaluators.evaluator import not_learned_warning
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
+
+
+def boards_not_learned(name: str, learned: Collection[int], sizes: Collection[int]) -> str:
+    """Which of these board sizes a network has not learned, in words; empty where there is none.
+
+    `learned` are the sizes that it has learned; none where that is not known.
+    """
+    others = sorted({*sizes} - {*learned})
+    if not learned or not others:
+        return ""
+    known, new = (", ".join(f"{size}x{size}" for size in each) for each in (learned, others))
+    return f"{name} learned {known}, not {new}"
+
+
+def not_learned_warning(name: str, learned: Collection[int], sizes: Collection[int]) -> str:
+    """A warning about the boards that `boards_not_learned` names; empty where there is none."""
+    text = boards_not_learned(name, learned, sizes)
+    return text and f"{text}: its figures there may mean nothing"
 
 
 def warn_of_boards(network: str, sizes: Collection[int]) -> None:

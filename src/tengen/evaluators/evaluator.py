@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -249,24 +249,6 @@ def sees_komi(evaluator: Evaluator, size: int) -> bool:
     found = evaluator.evaluate([Game(size, komi=7.5), Game(size, komi=-4.0 * size)])
     outputs = found.policy, found.value, found.score, found.ownership
     return any(each is not None and not np.array_equal(each[0], each[1]) for each in outputs)
-
-
-def boards_not_learned(name: str, learned: Collection[int], sizes: Collection[int]) -> str:
-    """Which of these board sizes a network has not learned, in words; empty where there is none.
-
-    `learned` are the sizes that it has learned; none where that is not known.
-    """
-    others = sorted({*sizes} - {*learned})
-    if not learned or not others:
-        return ""
-    known, new = (", ".join(f"{size}x{size}" for size in each) for each in (learned, others))
-    return f"{name} learned {known}, not {new}"
-
-
-def not_learned_warning(name: str, learned: Collection[int], sizes: Collection[int]) -> str:
-    """A warning about the boards that `boards_not_learned` names; empty where there is none."""
-    text = boards_not_learned(name, learned, sizes)
-    return text and f"{text}: its figures there may mean nothing"
 
 
 def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:

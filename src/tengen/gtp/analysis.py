@@ -9,9 +9,10 @@ from typing import Any
 from tengen import _native, coords
 from tengen.engine.katago_params import ownership_overrides, perspective_sign
 from tengen.engine.limits import Limits
-from tengen.engine.positions import distinct_images, root_symmetries, with_turn
+from tengen.engine.positions import with_turn
 from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.engine.search import MoveRestriction
+from tengen.engine.symmetries import distinct_images, root_symmetries
 from tengen.errors import GtpError
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.symmetric import transform

@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 
 from tengen.engine.limits import Limits
-from tengen.engine.positions import distinct_images, resumed, root_symmetries
+from tengen.engine.positions import resumed
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, SearchResult, score_lead
+from tengen.engine.symmetries import distinct_images, root_symmetries
 from tengen.game import Game
 from tengen.sgf.tree import Analysis, GameNode, GameTree
 

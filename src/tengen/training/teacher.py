@@ -21,7 +21,8 @@ from tengen.data.planes import PlaneSet, plane_set
 from tengen.data.record import symmetry_table
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.evaluator import boards_not_learned, sees_komi
+from tengen.evaluators.board_warnings import boards_not_learned
+from tengen.evaluators.evaluator import sees_komi
 from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 from tengen.evaluators.torch import TorchFileEvaluator
