@@ -52,12 +52,13 @@ void PlayParams::check() const {
     share(decided_winrate, "decided_winrate");
     at_least(decided_turns, 0, "decided_turns");
     at_least(temperature, 0.0f, "temperature");
+    at_least(temperature_late, 0.0f, "temperature_late");
+    const bool draws = temperature > 0 || temperature_late > 0;
     for (const SearchParams& search : {full, cheap})
         require(
-            !search.stop_futile || (temperature == 0 && temperature_late == 0),
-            "stop_futile gives moves no visits that a temperature draws and that the policy target needs: set one of "
-            "them alone");
-    at_least(temperature_late, 0.0f, "temperature_late");
+            !draws || !search.stop_futile || search.selection == Selection::gumbel,
+            "stop_futile gives moves no visits that a temperature draws and the policy target needs: set one of them "
+            "alone; a run that has both goes on as another run, with start: its newest network");
     positive(temperature_halflife, "temperature_halflife");
     positive(opening_temperature, "opening_temperature");
     share(resign_winrate, "resign_winrate");

@@ -547,6 +547,10 @@ TEST(selfplay_refuses_what_cannot_work) {
     CHECK_THROWS(with([](PlayParams& p) { p.temperature = std::numeric_limits<float>::quiet_NaN(); }));
     CHECK_THROWS(with([](PlayParams& p) { p.temperature_halflife = 0; }));
     CHECK_THROWS(with([](PlayParams& p) { p.full.stop_futile = p.cheap.stop_futile = true; }));
+    with([](PlayParams& p) {
+        p = gumbel();
+        p.full.stop_futile = p.cheap.stop_futile = true;  // no effect there
+    });
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.memory *= 2; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.transpositions = true; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.prune_pass_alive = true; }));

@@ -343,11 +343,25 @@ def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=2e-3), name
 
 
+def test_a_start_from_a_folder_knows_the_boards_of_its_file(store: Path, tmp_path: Path) -> None:
+    """Of a run on 7x7 whose card names 7x7 alone, and whose start knows more."""
+    folder = fine_tuned(store, tmp_path / "mine", "training.optimizer.lr=1e-12", "card.board_sizes=[7]")
+    file = folder / "nets" / "fine-tune.onnx"
+    card = read_card(file)
+    assert card.board_sizes == [7]
+    network, other = fresh(card.config), fresh(card.config, seed=6)
+    start_from(network, str(folder))
+    start_from(other, str(file))
+    larger = write_store(tmp_path / "larger", games=12, size=13)
+    torch.testing.assert_close(outputs(network, larger), outputs(other, larger), rtol=1e-3, atol=1e-3)
+
+
 def test_another_network_has_not_learned_the_sizes_of_its_start() -> None:
     config = read_card(find_network("zero-7x7")).config
     origin = Origin(config, {}, [5, 7], [])
     for change, known in (
         ({}, [5, 7]), ({"soft": not config["soft"]}, [5, 7]), ({"size": "b1c8"}, []), ({"plane_set": "betago7"}, []),
+        ({"activation": "mish"}, []),
     ):  # fmt: skip
         assert origin.sizes_of(parse_config({**config, **change})) == known, change
 

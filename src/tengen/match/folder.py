@@ -44,6 +44,10 @@ class OtherMatchError(TengenError):
     """The folder holds another match."""
 
 
+class _RepeatedGame(TengenError):
+    """A file of games has a number twice."""
+
+
 class _Player(BaseModel):
     model_config = ConfigDict(strict=True)
 
@@ -228,8 +232,12 @@ def _read_lines(path: Path, players: Sequence[str]) -> dict[int, Outcome]:
                 if name not in players:
                     raise TengenError(unknown_name("player", name, players))
             if outcome.index in outcomes:
-                raise TengenError(f"game {outcome.index} a second time")
+                raise _RepeatedGame(
+                    f"{path}, line {number} is game {outcome.index} a second time: remove one of the two"
+                )
             outcomes[outcome.index] = outcome
+        except _RepeatedGame:
+            raise
         except (TengenError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TengenError(
                 f"{path}, line {number} is not a game of a match ({_what_is_wrong(error)}): remove it, and the game is "

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from pydantic import BaseModel, ConfigDict
@@ -84,6 +84,11 @@ class NetConfig(BaseModel):
     def heads(self) -> Heads:
         """The heads of the network. A family that has not all of them, or further maps, overrides it."""
         return Heads()
+
+    @property
+    def playing_part(self) -> dict[str, Any]:
+        """The fields without those of further maps. A family that has such fields overrides it."""
+        return self.model_dump()
 
     @property
     def board_sizes(self) -> tuple[int, ...] | None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import field_validator
 from torch import Tensor, nn
@@ -46,6 +46,10 @@ class ResidualConfig(NetConfig):
     @property
     def heads(self) -> Heads:
         return Heads(maps=tuple(name for name in ("reply", "soft") if getattr(self, name)))
+
+    @property
+    def playing_part(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"reply", "soft"})
 
     @property
     def blocks(self) -> int:

@@ -7,7 +7,7 @@ needs no masks; dense heads require it. The scalars of a plane set are not read.
 """
 
 from abc import abstractmethod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from pydantic import Field, model_validator
@@ -63,6 +63,10 @@ class TowerConfig(NetConfig):
             ownership=self.ownership,
             maps=() if policy is None else policy.further,
         )
+
+    @property
+    def playing_part(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"policy": {"maps"}})
 
     @property
     def board_sizes(self) -> tuple[int, ...] | None:

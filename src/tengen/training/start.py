@@ -86,8 +86,7 @@ class Origin:
 
         Maps that serve training alone may differ: they say nothing of the layers that play.
         """
-        own = parse_config(self.network)
-        return self.board_sizes if own == network or _playing_part(own) == _playing_part(network) else []
+        return self.board_sizes if parse_config(self.network).playing_part == network.playing_part else []
 
 
 def origin_of(run: RunConfig, folder: RunFolder | None = None, local: LocalFiles = AS_NAMED) -> Origin | None:
@@ -110,24 +109,47 @@ def origin_of(run: RunConfig, folder: RunFolder | None = None, local: LocalFiles
 
 def noted_origin(run: RunConfig, folder: RunFolder) -> Origin | None:
     """What the run took of its start, where `folder` holds its checkpoints: the start itself is not needed any more."""
-    noted = folder.path / LEARNED
-    if not checkpoints(folder.checkpoints) or not noted.exists():
+    found = _noted(folder.path)
+    if not checkpoints(folder.checkpoints) or not found:
         return None  # of an earlier version
-    found = json.loads(noted.read_text(encoding="utf-8"))
     return Origin(**found["origin"]) if found["start"] == run.start and found["origin"] else None
 
 
-def note_learned(run: RunConfig, folder: RunFolder, games: Sequence[Mapping[str, Any]], origin: Origin | None) -> None:
-    """Write into the folder of a run which games its network learns from, and what its start was."""
-    found = {"games": list(games), "start": run.start, "origin": asdict(origin) if origin else None}
+def note_learned(
+    run: RunConfig,
+    folder: RunFolder,
+    games: Sequence[Mapping[str, Any]],
+    board_sizes: Sequence[int],
+    origin: Origin | None,
+) -> None:
+    """Write into the folder of a run what its start was, and which games and board sizes its network has learned in the
+    end; the card may name fewer sizes."""
+    origin_fields = asdict(origin) if origin else None
+    found = {"games": list(games), "board_sizes": list(board_sizes), "start": run.start, "origin": origin_fields}
     write_text(folder.path / LEARNED, json.dumps(found))
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    """What `note_learned` wrote into the folder of a run; nothing in one of an earlier version."""
+    noted = folder / LEARNED
+    found: dict[str, Any] = json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {}
+    return found
+
+
+def _sizes_of(folder: Path, recipe: Mapping[str, Any]) -> list[int]:
+    """The board sizes that the network of a supervised run has learned, by the run and by its start."""
+    noted = _noted(folder)
+    if "board_sizes" in noted:
+        return list(noted["board_sizes"])
+    origin = Origin(**noted["origin"]) if noted.get("origin") else None
+    known = origin.sizes_of(parse_config(recipe["network"])) if origin else []
+    return sorted({*recipe["card"]["board_sizes"], *known})
 
 
 def _games_of(folder: Path, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The games that the network of a supervised run learns from; of an earlier version its finished network knows."""
-    if (noted := folder / LEARNED).exists():
-        games: list[dict[str, Any]] = json.loads(noted.read_text(encoding="utf-8"))["games"]
-        return games
+    if "games" in (noted := _noted(folder)):
+        return list(noted["games"])
     network = RunFolder(folder, "supervised").network(recipe["name"])
     return learned_games(read_card(network).provenance) if network.exists() else []
 
@@ -236,10 +258,12 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
     saved = found[1]
     seen = ScalarRange(len(saved["scalars"]["lowest"]))
     seen.load_state_dict(saved["scalars"])
-    module = _built(parse_config(recipe["network"]))
+    config = parse_config(recipe["network"])
+    inputs = plane_set(config.plane_set)
+    module = build(config, len(inputs.planes), len(inputs.scalars))
     module.load_state_dict(saved["average"] or saved["network"])
     module = without_constants(module, seen.constant)
-    if len(sizes := recipe["card"]["board_sizes"]) == 1:
+    if len(sizes := _sizes_of(folder, recipe)) == 1:
         fold_width(module, sizes[0])
     return f"{folder}, step {saved['step']:,}", module.state_dict()
 
@@ -260,24 +284,7 @@ def own_file(name_or_path: str) -> Path:
 
 def _file_weights(path: Path) -> dict[str, Tensor]:
     """The weights of a network file, without maps that serve training alone: a file has none, they are fresh."""
-    return _without_maps(load_module(path))
-
-
-def _without_maps(network: nn.Module) -> dict[str, Tensor]:
-    return {key: value for key, value in network.state_dict().items() if ".maps." not in f".{key}"}
-
-
-def _playing_part(config: NetConfig) -> tuple[Any, ...]:
-    """What networks have in common that differ in maps for training alone."""
-    with torch.device("meta"):
-        weights = _without_maps(_built(config))
-    return config.plane_set, config.board_sizes, {key: value.shape for key, value in weights.items()}
-
-
-def _built(config: NetConfig) -> nn.Module:
-    """A fresh network of this configuration."""
-    inputs = plane_set(config.plane_set)
-    return build(config, len(inputs.planes), len(inputs.scalars))
+    return {key: value for key, value in load_module(path).state_dict().items() if ".maps." not in f".{key}"}
 
 
 def _recipe(folder: Path) -> dict[str, Any]:

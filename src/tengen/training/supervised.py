@@ -239,7 +239,7 @@ class SupervisedRun:
             check_resumes(self.folder.path, saved, self.run, self.samplers)
         self.folder.check_games(games_key(games.store, games.game_rows), resumes=saved is not None)
         self.folder.write_recipe(self.run.model_dump(mode="json"))
-        note_learned(self.run, self.folder, self.games, self.origin)
+        note_learned(self.run, self.folder, self.games, self.sizes, self.origin)
 
     def _new_trainer(self, leader: Rank, saved: State | None) -> Trainer[TensorBatch]:
         """The trainer of this process, at the first step or in the state that was saved."""
