@@ -73,6 +73,45 @@ def test_the_turn_of_a_start_position_is_corrected_in_place() -> None:
     assert session.game.to_play == BLACK and b"PL" not in session.to_sgf()
 
 
+@pytest.mark.parametrize(("komi", "without"), [(b"KM[0.5]", 0.5), (b"", 7.5)])
+def test_the_handicap_of_a_record_follows_its_stones(komi: bytes, without: float) -> None:
+    """A stone of two is put elsewhere, and another color beside them makes no handicap."""
+    session, editor = opened(b"(;SZ[9]RU[Chinese]HA[2]" + komi + b"AB[cg][gc];W[ee];B[cc])")
+    before, known = session.to_sgf(), session.game.komi
+    expected = [("2", 2.0)]
+    for tool, point, handicap, bonus in (
+        (Tool.BLACK, 24, "0", 0.0),
+        (Tool.BLACK, 60, "2", 2.0),
+        (Tool.BLACK, 0, "3", 3.0),
+        (Tool.WHITE, 80, "0", 0.0),
+    ):
+        editor.apply(tool, point)
+        expected.append((handicap, bonus))
+        assert (session.tree.root.text("HA"), session.game.white_bonus) == expected[-1]
+        assert session.game.komi == session.settings.komi == (known if bonus else without)
+        assert session.details[1].endswith(f"komi {session.game.komi:g}") and len(session.line) == 3
+        again, _ = opened(session.to_sgf())
+        assert again.game.setup_stones == session.game.setup_stones and again.game.komi == session.game.komi
+    for handicap, bonus in expected[-2::-1]:
+        editor.undo()
+        assert (session.tree.root.text("HA"), session.game.white_bonus) == (handicap, bonus)
+        assert session.settings.komi == session.game.komi
+    assert session.to_sgf() == before
+    editor.redo()
+    assert session.tree.root.text("HA") == "0"
+
+
+def test_no_handicap_is_named_where_the_record_names_none_or_stones_follow_a_move() -> None:
+    session, editor = opened(b"(;SZ[9]AB[cg][gc];W[ee])")
+    editor.apply(Tool.BLACK, 0)
+    assert b"HA" not in session.to_sgf()
+    session, editor = opened(b"(;SZ[9]HA[2]AB[cg][gc];W[ee])", place=1)
+    editor.apply(Tool.BLACK, 0)
+    session.seek(0)
+    editor.swap_turn()
+    assert session.tree.root.text("HA") == "2"
+
+
 def test_a_correction_that_makes_a_move_of_a_variation_illegal_is_refused_and_changes_nothing() -> None:
     session, editor = opened(b"(;SZ[9]AB[ca][cb]AW[aa](;B[ba];W[ab])(;B[gg];W[ee];B[hh]))")
     before = session.to_sgf()

@@ -12,10 +12,13 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from nicegui import ui
+from web_alone import element, perform, texts
 from web_browser import Tab
 
 from tengen.web import language
 from tengen.web.language import COOKIE, DOMAIN, LANGUAGES, LOCALE, TAGS, Language, accepted, known, use
+from tengen.web.page import Page
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
 from tengen.web.status_text import last_move, status
@@ -126,6 +129,23 @@ def test_codes_and_tags_name_their_languages() -> None:
     for tag in ("zh", "zh-CN", "zh_CN", "ZH-cn", "zh-Hans", "zh-Hans-CN", "zh_CN.UTF-8", "zh_CN@pinyin"):
         assert known(tag) == "zh_CN"
     assert known("en_GB.UTF-8") == "en"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_caption_of_a_tool_is_a_part_of_its_name(code: Language) -> None:
+    """It can be spoken to choose the tool."""
+
+    async def scene(page: Page) -> None:
+        tools = [part for part in element("editor", page).descendants() if isinstance(part, ui.button)]
+        captions = {str(tool.props["aria-label"]).casefold(): texts(tool) for tool in tools}
+        assert len(captions) == 13
+        assert [name for name, (caption,) in captions.items() if caption.casefold() not in name] == []
+
+    use(code)
+    try:
+        perform(scene, GameSettings(size=9))
+    finally:
+        use("en")
 
 
 def test_a_record_keeps_the_names_of_its_players_in_their_language() -> None:

@@ -21,6 +21,7 @@ from tengen.web.players import PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
+from tengen.web.status_text import count
 
 
 def played(**more: object) -> GameSession:
@@ -307,6 +308,33 @@ def test_the_moves_of_an_older_file_keep_their_times(tmp_path: Path, older: tupl
     again = reopened(tmp_path)
     assert again.line_times() == session.line_times() == [(1, BLACK, 3.0), (2, WHITE, 4.0)]
     assert again.take_back() and len(again.tree) == (1 if live else 2), "and were played here"
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_the_points_of_a_counted_game_stay_with_its_result(tmp_path: Path, older: bool) -> None:
+    session = GameSession(GameSettings(size=9, komi=6.5, players=PEOPLE))
+    for point in (40, 0, 81, 81):
+        session.play(point)
+    session.begin_count([0])
+    session.agree()
+    points = count(session)
+    assert session.result == "B+74.5" and points
+    session.seek(1)
+    changed_state(tmp_path, session, **({"dead": None} if older else {}))
+    again = reopened(tmp_path)
+    assert (again.place, again.result, again.counted) == (1, "B+74.5", False)
+    again.step(9)
+    assert again.phase is Phase.OVER and count(again) == ("" if older else points)
+    assert again.dead == (set() if older else {0})
+
+
+@pytest.mark.parametrize("dead", [7, "all", [81], [-1], [True], [[0]], {"0": 1}])
+def test_dead_stones_that_make_no_sense_leave_a_record(tmp_path: Path, dead: object) -> None:
+    session = played()
+    session.resign()
+    changed_state(tmp_path, session, dead=dead)
+    again = reopened(tmp_path)
+    assert again.result == "W+R" and again.mode is Mode.ANALYZE and again.dead_at_end is None
 
 
 @pytest.mark.parametrize(

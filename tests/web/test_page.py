@@ -473,6 +473,38 @@ def test_on_a_phone_what_comes_up_is_scrolled_into_view_and_variations_can_be_se
         tab.until(lambda: tab.script(IN_VIEW, "review-result"))
 
 
+def test_on_a_phone_the_count_leaves_the_buttons_in_view_and_a_turned_glass_cuts_no_comment(
+    site: tuple[str, Path], tmp_path: Path
+) -> None:
+    def bottom(name: str) -> float:
+        return float(tab.find(name).rect["y"] + tab.find(name).rect["height"])
+
+    def resize(width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+        tab.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    box = "const field = document.querySelector('.tg-comment textarea');"
+    with open_browser(tmp_path, 820, 1180, phone=True) as tab:
+        tab.open(site[0])
+        comment = "The lines of this comment get shorter where the glass is turned." * 5
+        paste(tab, f"(;SZ[9]KM[7]PB[Ann];B[ee]C[{comment}];W[ec]C[{comment}];B[];W[])")
+        tab.until(lambda: "Ann" in tab.text())
+        tab.click("forward")
+        tab.until(lambda: tab.find("comment").get_property("value") == comment)
+        resize(1180, 820)
+        scrolled = f"{box} field.scrollTop = 1e4; return field.scrollTop && getComputedStyle(field).overflowY"
+        tab.until(lambda: tab.script(scrolled) == "auto")
+        tab.click("forward")
+        tab.until(lambda: "move 2 / 4" in tab.text() and tab.script(f"{box} return field.scrollTop") == 0)
+        for width, height in ((390, 664), (393, 660), (360, 640), (667, 375)):
+            resize(width, height)
+            if width == 390:
+                tab.click("last")
+                tab.until(lambda: "as counted" in tab.status() and "territory" in tab.find("count").text)
+            tab.script("window.scrollTo(0, 0)")
+            tab.until(lambda height=height: bottom("accept") < height and bottom("accept") < bottom("count"))
+
+
 def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) -> None:
     overflow = """
     const box = (one) => one.getBoundingClientRect();
@@ -649,6 +681,18 @@ def choose_numbers(tab: Tab, index: int) -> None:
     tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=preferences-dialog]"))
 
 
+# Remembers whether any frame since the page was opened has shown what a problem hides.
+SEES_VARIATIONS = """
+window.seen = false;
+const look = () => {
+  const answers = [...document.querySelectorAll(".tg-tree, .tg-branch, .tg-next")];
+  window.seen ||= answers.some((one) => one.checkVisibility({ visibilityProperty: true }));
+  requestAnimationFrame(look);
+};
+look();
+"""
+
+
 def test_variations_are_hidden_by_a_key_and_numbers_leave_room_for_those_of_a_variation(tab: Tab) -> None:
     def drawn(**counts: int) -> bool:
         return all(len(tab.driver.find_elements("css selector", f".tg-{name}")) == n for name, n in counts.items())
@@ -665,7 +709,12 @@ def test_variations_are_hidden_by_a_key_and_numbers_leave_room_for_those_of_a_va
         tab.css("body").send_keys(key)
     tab.until(lambda: drawn(candidate=5, next=0, branch=0) and not tab.find("tree").is_displayed())
     assert stored("variations") is False
-    tab.css("body").send_keys("v")
+    tab.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SEES_VARIATIONS})
+    tab.reload()
+    tab.until(lambda: drawn(last=1, next=0, branch=0))
+    assert tab.script("return [window.seen, document.querySelectorAll('.tg-tree-node').length]") == [False, 5]
+    for key in "av":
+        tab.css("body").send_keys(key)
     tab.until(lambda: drawn(candidate=5, next=1, branch=2) and tab.find("tree").is_displayed())
     assert tab.css(".tg-legend-score").text.split() == ["Score", "lead", "\u00b15"]
     choose_numbers(tab, 3)

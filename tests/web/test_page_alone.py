@@ -44,7 +44,7 @@ from tengen.web.preferences import STORED_SCRIPT
 from tengen.web.records import open_record
 from tengen.web.server import Site
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode, first_game
+from tengen.web.settings import GameSettings, Mode, PageAnalysis, first_game
 from tengen.web.status_text import status
 
 
@@ -518,6 +518,104 @@ def test_a_removal_is_told_and_can_be_undone_until_the_next_edit() -> None:
     perform(scene, GameSettings(size=9))
 
 
+@pytest.mark.parametrize("undo", ["key", "notice", "notice after the editor"])
+def test_a_removal_that_is_undone_does_not_end_the_game_with_the_engine(undo: str) -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        for point in (40, 41):
+            session.play(point)
+        press("edit")
+        press("edit-remove")
+        if undo == "key":
+            key(page, "z", "ctrlKey")
+        elif undo == "notice":
+            send(client_of(page).layout, UNDO_REMOVAL)
+        if undo != "notice after the editor":
+            assert session.unfinished and not is_shown("resign")
+        press("edit")
+        if undo == "notice after the editor":
+            assert not session.unfinished and not is_shown("resign")
+            send(client_of(page).layout, UNDO_REMOVAL)
+        assert session.in_progress and session.node is session.tip and is_shown("resign")
+        page.wake_up()
+        tap(page, 50)
+        await until(lambda: len(session.game.moves) == 4)
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_offer_to_undo_a_removal_goes_with_a_move_that_is_taken_back() -> None:
+    """The removal cannot be undone then, and the edit before it would be."""
+
+    async def scene(page: Page) -> None:
+        session, root = page.session, page.session.node
+        press("edit")
+        press("tool-triangle")
+        tap(page, 0)
+        for point in (40, 41, 42):
+            session.play(point)
+        press("edit-remove")
+        assert session.place == 2 and page._removal is not None
+        press("take-back")
+        send(client_of(page).layout, UNDO_REMOVAL)
+        assert session.place == 1 and root.marks == {0: "triangle"} and page._removal is None
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_a_page_that_is_loaded_again_shows_no_answers_of_an_earlier_review() -> None:
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
+        pages = [await visit(site, "tab")]
+        page, session = pages[0][1], pages[0][1].session
+        for point in (40, 41):
+            tap(page, point)
+        press("review", page)
+        await until(lambda: session.analyses.review is not None)
+        switches = [element("analysis", page).value]  # type: ignore[attr-defined]
+        key(page, "a")
+        pages.append(await visit(site, "tab"))
+        page, before = pages[1][1], session.analyses.review
+        page.refresh()
+        board = element("board", page).props
+        shown = page.session is session, bool(board["candidates"] or board["ownership"])
+        switches.append(element("analysis", page).value)  # type: ignore[attr-defined]
+        press("review", page)
+        await until(lambda: session.analyses.review is not before)
+        switches.append(element("analysis", page).value)  # type: ignore[attr-defined]
+        for client, _ in pages:
+            client.delete()
+        assert shown == (True, False)
+        assert switches == [True, False, True], "a review that ends turns it on"
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_another_network_leaves_the_analysis_on_that_a_review_has_turned_on(on: bool) -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        switch = element("analysis")
+        page.wake_up()
+        page.session.play(40)
+        session = page.session
+        session.analyses.review = GameReview(session.tree, "made", 100, tuple(session.line), ())
+        page.refresh()
+        assert isinstance(switch, ValueElement) and switch.value
+        if not on:
+            key(page, "a")
+        page._set_analysis(PageAnalysis("other"))
+        assert session.analyses.review is None and switch.value is on
+        if on:
+            await until(engine.thinking.is_set)
+        key(page, "a")
+        assert switch.value is not on
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
 def test_the_count_of_each_side_follows_the_marked_groups_and_stays_with_the_result() -> None:
     async def scene(page: Page) -> None:
         white = "AW[ea][eb][fb][ec][gc][ed][fd][gd][ee][bf][ef][eg]"
@@ -718,7 +816,9 @@ def test_the_button_at_the_end_of_a_game_says_that_it_stops_a_review() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
-def test_what_the_board_shows_of_the_moves_is_chosen_and_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_board_shows_of_the_moves_is_chosen_and_remembered(
+    monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
     """A problem is shown without its answers."""
     stored: list[str] = []
 
@@ -740,7 +840,10 @@ def test_what_the_board_shows_of_the_moves_is_chosen_and_remembered(monkeypatch:
         key(page, "v")
         assert not shown() and stored == ['tengen.keep({"variations": false})']
         switch.set_value(True)
-        assert shown()
+        assert shown() and told == ["Variations are hidden."], "the switch shows itself what it has done"
+        for _ in range(2):
+            key(page, "v")
+        assert shown() and told[1:] == ["Variations are hidden.", "Variations are shown."]
         key(page, "ArrowRight")
         assert board.props["numbers"] == []
         numbers.set_value("all")

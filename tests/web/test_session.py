@@ -136,6 +136,41 @@ def test_a_move_that_is_taken_back_in_an_analysis_is_no_longer_where_the_game_go
     assert session.in_progress and session.tip.point == 42
 
 
+@pytest.mark.parametrize("removed", [1, 2, 4])
+def test_a_removal_that_is_undone_leaves_the_game_that_waits_for_the_editor(removed: int) -> None:
+    session = GameSession(GameSettings(size=9))
+    for point in (40, 41, 42, 43):
+        session.play(point)
+    session.begin_edit()
+    session.seek(removed)
+    editor = Editor(session)
+    for undone in (False, True, False, True):
+        (editor.undo if undone else editor.redo if session.history.can_redo else editor.remove)()
+        assert session.unfinished is session.goes_on is undone and session.tip.depth == (4 if undone else removed - 1)
+    session.step(9)
+    assert session.take_back() and session.tip.depth == 3, "and it can be taken back in the editor"
+    session.end_edit()
+    assert session.in_progress and session.engine_to_move and session.edited_from is None
+
+
+def test_a_removal_that_is_undone_after_the_editor_lets_the_game_go_on_unless_another_one_does() -> None:
+    for players in (None, facing(DEFAULT_ENGINE, WHITE)):
+        session = GameSession(GameSettings(size=9))
+        for point in (40, 41):
+            session.play(point)
+        session.begin_edit()
+        Editor(session).remove()
+        session.end_edit()
+        assert not session.in_progress
+        if players is not None:
+            session.play_on(players)
+            session.play(50)
+        session.begin_edit()
+        Editor(session).undo()
+        session.end_edit()
+        assert session.in_progress and session.tip.point == (50 if players else 41)
+
+
 def test_looking_back_does_not_set_off_the_engine() -> None:
     session = GameSession(GameSettings(size=9))
     session.click(40)

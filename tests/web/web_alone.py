@@ -108,10 +108,10 @@ def tap(page: Page, point: int) -> None:
     send(element("board", page), "point", {"point": point})
 
 
-def key(page: Page, name: str) -> None:
-    """Press a key, by the name that browsers give it."""
+def key(page: Page, name: str, *modifiers: str) -> None:
+    """Press a key, by the name that browsers give it, with others held, such as `ctrlKey`."""
     (keyboard,) = [part for part in client_of(page).elements.values() if isinstance(part, ui.keyboard)]
-    held = dict.fromkeys(("altKey", "ctrlKey", "metaKey", "shiftKey"), False)
+    held = {each: each in modifiers for each in ("altKey", "ctrlKey", "metaKey", "shiftKey")}
     send(keyboard, "key", {**held, "action": "keydown", "key": name, "code": name, "location": 0, "repeat": False})
 
 

@@ -123,9 +123,10 @@ class Editor:
             self._session.analyses.review = None
 
     def _set_up(self, stones: Mapping[int, int], to_play: int | None = None) -> None:
-        """Set up stones here, in a node of their own where the shown one has a move. What would make a move that
-        follows illegal is refused."""
+        """Set up stones here, in a node of their own where the shown one has a move. A handicap that the record names
+        follows. What would make a move that follows illegal is refused."""
         session = self._session
+        info = session.tree.info
         with self._stale_review_dropped(), session.history.edit(session.node):
             node = session.node
             if node.move is not None:
@@ -143,11 +144,16 @@ class Editor:
             if to_play is not None:
                 node.to_play = to_play
             try:
-                session.tree.position(node)
+                game = session.tree.position(node)
             except SgfError as error:
                 raise TengenError(_("a group would be left without a liberty")) from error
+            if stones and node.parent is None and node.text("HA"):
+                # 0 and not removed: a stone that is put elsewhere next is one of the handicap again.
+                node.set_text("HA", str(game.handicap))
             if node.children and not session.tree.allows(session.tree.rules, session.tree.komi):
                 raise TengenError(_("a move that follows would be illegal: remove it first"))
+        if session.tree.info != info:  # the komi may be guessed from the handicap
+            session.read_info()
         session.show_again(node)
 
     def _before(self, node: GameNode) -> Game:

@@ -20,7 +20,7 @@ from tengen.engine import Clock, TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
-from tengen.web.counting import in_words, moves_text
+from tengen.web.counting import check_point, in_words, moves_text
 from tengen.web.language import _
 from tengen.web.players import player_of
 from tengen.web.records import open_record, record_file_name
@@ -224,6 +224,7 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
     settings, number, clock = session.settings, session.tree.numbered(), session.clock
     left = [clock.remaining(color) for color in (0, 1)] if clock else []
     played = {number[node]: move for node, move in session.played.items() if node in number}
+    dead = session.dead_at_end
     return {
         "names": session.names,
         "record_names": session.record_names,
@@ -242,6 +243,7 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "live": session.live or session.goes_on,
         "tip": number.get(session.tip.id, 0),
         "ended": number.get(session.ended_at.id) if session.ended_at else None,
+        "dead": None if dead is None else sorted(dead),
         "shown": number.get(session.node.id, 0),
         "tab": tab,
     }
@@ -271,6 +273,9 @@ def _resume(session: GameSession, state: dict[str, Any]) -> bool:
         tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
         if session.result:
             session.ended_at = tree.get(state["ended"])
+            dead = state.get("dead")  # older files have none
+            if session.ended_at is not None and dead is not None:
+                session.begin_count([check_point(point, tree.size) for point in dead], session.ended_at)
         spent = {number: float(seconds) for number, seconds in state["spent"]}
         # Older files have neither `before` nor `played`.
         before = {number: Clock(clock, *left) for number, *left in state.get("before", ())} if clock else {}

@@ -92,7 +92,7 @@ class Page:
         )
         self._engines = engines
         self._editing = False
-        self._reviewed: GameReview | None = None  # the review that was drawn last
+        self._reviewed: GameReview | None = None  # the last review that the page knows
         self._follows_review = False
         """Whether the analysis is on because of a review: it then searches only what the review has not."""
         self._removal: tuple[GameNode, ui.notification] | None = None  # the last edit, where it removed moves
@@ -115,7 +115,7 @@ class Page:
             "undo": lambda: self._edited(Editor.undo),
             "redo": lambda: self._edited(Editor.redo),
             "board": lambda: self._board.run_method("focus"),
-            "variations": lambda: self._choose_variations(not self._preferences.variations),
+            "variations": self._toggle_variations,
             "info": lambda: self._game_info.open(self.session, self.session.goes_on),
             "shortcuts": lambda: self._shortcuts.open(),
         }
@@ -134,6 +134,7 @@ class Page:
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
         self._leave_review()
+        self._reviewed = session.analyses.review  # only a review that ends turns the analysis on
         self._forget_removal()
         with self._errors_shown():
             session.end_edit()  # of a page that is gone
@@ -523,6 +524,7 @@ class Page:
 
     def _take_back(self) -> None:
         if self.session.take_back():
+            self._forget_removal()
             if self._editing and self.session.live:
                 self.session.begin_edit()  # a game that has ended goes on after the editor
             self._changed()
@@ -553,6 +555,8 @@ class Page:
             self._changed()
 
     def _set_analysis(self, settings: PageAnalysis) -> None:
+        if settings.network != self.controller.analysis.network and self._follows_review and self._analysis_is_on:
+            self._follows_review, self.controller.analyzing = False, True  # the review goes, the analysis stays on
         self.controller.set_analysis(settings)
         self._preferences.analysis = settings
         self._remember()
@@ -601,9 +605,12 @@ class Page:
         if self._editing:
             self.session.begin_edit()
         else:
-            with self._errors_shown():
-                self.session.end_edit()
+            self._end_edit()
         self._changed()
+
+    def _end_edit(self) -> None:
+        with self._errors_shown():
+            self.session.end_edit()
 
     def _edited(self, edit: Callable[[Editor], None]) -> None:
         self._forget_removal()
@@ -627,6 +634,9 @@ class Page:
     def _undo_removal(self) -> None:
         if self._removal is not None:
             self._edited(Editor.undo)
+            if not self._editing:  # it was left meanwhile
+                self._end_edit()
+                self._changed()
 
     def _forget_removal(self) -> None:
         """Take the offer to undo a removal away: the next undo would undo something else."""
@@ -672,6 +682,11 @@ class Page:
         if shown is not self._preferences.variations:
             self._preferences.variations = shown
             self._look_changed()
+
+    def _toggle_variations(self) -> None:
+        """Show or hide them by the key, and say so: not every position has any."""
+        self._choose_variations(not self._preferences.variations)
+        self._notify(_("Variations are shown") if self._preferences.variations else _("Variations are hidden"))
 
     def _choose_numbers(self, numbers: MoveNumbers) -> None:
         if numbers != self._preferences.numbers:

@@ -21,6 +21,7 @@ from tengen.web.view import TreeCell, remarks, tree_layout
 
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
+SCROLL_UP = "getHtmlElement({id})?.scrollTo(0, 0)"
 MAX_UNBROKEN = 12
 """Characters up to which a part of a player's description stays on one line; a narrow card would cut longer ones."""
 
@@ -216,6 +217,7 @@ class CommentPanel:
         self._on_comment = on_comment
         self._node: GameNode | None = None
         self._written: GameNode | None = None  # whose comment has the focus
+        self._drawn: GameNode | None = None  # whose comment the field has
         self._shown = ""
         with ui.element("div").classes("tg-card tg-comment-card"):
             self._remarks = ui.label().classes("tg-remarks").props("data-testid=remarks")
@@ -239,6 +241,10 @@ class CommentPanel:
     def _show_comment(self, node: GameNode) -> None:
         self._remarks.set_text(remarks(node))
         self._remarks.set_visibility(bool(self._remarks.text))
+        if node is not self._drawn:
+            if self._shown:  # it may be long, and scrolled
+                self._comment.client.run_javascript(SCROLL_UP.format(id=self._comment.id))
+            self._drawn = node
         self._shown = node.comment
         whole = len(self._shown) <= MAX_COMMENT
         self._comment.set_value(self._shown if whole else f"{self._shown[:MAX_COMMENT]} \u2026")

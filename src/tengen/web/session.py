@@ -77,7 +77,8 @@ class GameSession:
         self.game = self.tree.position(self.node)
         self.live = True
         self.edited_from: GameNode | None = None
-        """Where a live game goes on after the editor; None where none waits for it."""
+        """Where a live game goes on after the editor; None where none waits for it. A removed node stays here, since an
+        undo may bring it back."""
         self.record_names = settings.names
         self.record_details = settings.details
         self.clock = GameClock(settings.clock) if settings.clock else None
@@ -160,8 +161,12 @@ class GameSession:
     @property
     def goes_on(self) -> bool:
         """Whether a game with the engine is live, or will be after the editor."""
-        live = self.live or (self.edited_from is self.tip and self.ended_at is not self.tip)
-        return live and self.settings.mode is not Mode.ANALYZE
+        return (self.live or self._waits) and self.settings.mode is not Mode.ANALYZE
+
+    @property
+    def _waits(self) -> bool:
+        """Whether a live game goes on after the editor."""
+        return self.edited_from is self.tip and self.ended_at is not self.tip
 
     def analyze(self) -> None:
         """Let a person move both colors from now on; a result stays."""
@@ -169,13 +174,15 @@ class GameSession:
 
     def begin_edit(self) -> None:
         """Let a person edit the game: a live one waits until `end_edit`."""
-        self.edited_from = self.tip if self.live else None
+        if self.live:
+            self.edited_from = self.tip
         self.live = False
 
     def end_edit(self) -> None:
         """Go on with the game that waits, unless it has ended. Raises SgfError where an edit left no way to it."""
-        waits = self.edited_from is self.tip and self.ended_at is not self.tip
-        self.edited_from = None
+        waits = self._waits
+        if self.edited_from is not None and self.edited_from in self.tree:
+            self.edited_from = None
         if waits:
             self.go_on()
 
@@ -188,7 +195,7 @@ class GameSession:
             self.clock = None
         if self.ended_at is self.node:
             self.ended_at = None
-        self.live = True
+        self.live, self.edited_from = True, None
         self._set_tip()
 
     def go_on(self) -> None:
@@ -471,16 +478,25 @@ class GameSession:
         """Show a node after an edit of the tree, or the place that is left of the game where it is gone."""
         wanted = node or self.node
         self._show(wanted if wanted in self.tree else self.tree.root)
-        if self.tip not in self.tree:
+        waiting = None if self.live else self.edited_from
+        if waiting is not None and waiting is not self.tip and waiting in self.tree:  # an undo has brought it back
+            self._tip = _Tip.of(waiting, self.tree.position(waiting))
+        elif self.tip not in self.tree:
             self.live = False
             self._set_tip()
 
     # Count
 
-    def begin_count(self, dead: Sequence[int]) -> None:
-        """Mark these stones dead in the shown position; a person may correct them."""
-        stones = self.view().stones
-        self._dead[self.node.position_key] = frozenset(point for point in dead if stones[point] != ".")
+    def begin_count(self, dead: Sequence[int], at: GameNode | None = None) -> None:
+        """Mark these stones dead at a node or in the shown position, where a person may correct them."""
+        node = at or self.node
+        board = self.tree.position(node).board.ravel()
+        self._dead[node.position_key] = frozenset(point for point in dead if board[point] in (0, 1))
+
+    @property
+    def dead_at_end(self) -> frozenset[int] | None:
+        """The stones marked dead where the result was reached; None where nothing was counted there."""
+        return None if self.ended_at is None else self._dead.get(self.ended_at.position_key)
 
     @property
     def counted(self) -> bool:

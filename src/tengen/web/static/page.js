@@ -32,17 +32,30 @@ window.tengen = (() => {
     });
   }
 
+  // The stored preferences; none where there is nothing to read.
+  function known() {
+    try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; }
+  }
+
+  // Shows or hides the variations as is preferred. The server learns of it after the first drawing of the page, which
+  // would show the answer of a problem for a moment.
+  function showVariations(shown) {
+    document.documentElement.classList.toggle("tg-no-variations", shown === false);
+  }
+  showVariations(known().variations);
+
   // The stored preferences as JSON, null for nothing.
   function stored() {
+    showVariations(known().variations); // another tab may have changed it
     return localStorage.getItem(KEY);
   }
 
   // Stores changed preferences. Other tabs may have changed the rest, and the levels of other board sizes.
   function keep(changed) {
-    let kept = {};
-    try { kept = JSON.parse(stored()) ?? {}; } catch {}
+    const kept = known();
     const levels = { ...kept.levels, ...changed.levels };
     localStorage.setItem(KEY, JSON.stringify({ ...kept, ...changed, levels }));
+    if ("variations" in changed) showVariations(changed.variations);
   }
 
   // Loads the page again with a cookie, `name=value`, where the browser takes it: else it would do so without end.
