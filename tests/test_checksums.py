@@ -94,7 +94,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_shipped_networks_have_their_checksums() -> None:
     found = states(NETWORK.parent)
     assert found.pop("default") is Integrity.UNKNOWN
-    assert len(found) == 14 and set(found.values()) == {Integrity.INTACT}
+    assert len(found) == 16 and set(found.values()) == {Integrity.INTACT}
 
 
 def test_altered_playout_weights_are_found(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ def change(tree: GameTree, history: EditHistory, kind: str, pick: int) -> None:
         elif kind == "mark":
             node.marks = {pick % 81: "circle"}
         elif kind == "add":
-            tree.add_move(node, pick % 2, pick % 81)
+            if tree.position(node).is_legal(pick % 81, pick % 2):  # an undo that leaves an illegal move is refused
+                tree.add_move(node, pick % 2, pick % 81)
         elif kind == "promote":
             tree.make_main(node)
         elif node.parent is not None:
