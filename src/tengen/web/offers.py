@@ -1,4 +1,4 @@
-"""The cards that offer a game: the one that was left unfinished, and a gentle game on 9x9 for a new player."""
+"""What the page offers: the game that was left unfinished, a gentle game on 9x9, and to undo a removal of moves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from tengen.web.language import _
+from tengen.web.counting import sentence
+from tengen.web.language import _, ngettext
 from tengen.web.library import KeptGame
 from tengen.web.open_dialog import when
 from tengen.web.opponents import Opponents
@@ -16,6 +17,9 @@ from tengen.web.settings import GameSettings
 SMALL_SCREEN = 700
 """CSS pixels of width below which 19x19 has small points."""
 WIDTH_SCRIPT = "return window.innerWidth"
+REMOVAL_SECONDS = 10
+UNDO_REMOVAL = "undoRemoval"
+"""The event of the button that brings removed moves back."""
 
 
 class OfferCard:
@@ -76,3 +80,28 @@ class WelcomeCard(OfferCard):
         follows = opponent.is_automatic  # not without a network
         text = _("{level}. The level follows your results.", level=opponent.title) if follows else opponent.title
         self.open(title, text)
+
+
+class RemovalOffer:
+    """A notification that moves were removed, with a button that undoes it: `on_undo` is called while it is offered."""
+
+    def __init__(self, on_undo: Callable[[], object]) -> None:
+        self._on_undo = on_undo
+        self._shown: ui.notification | None = None
+        ui.on(UNDO_REMOVAL, self._undo, args=[])
+
+    def open(self, moves: int) -> None:
+        """Say how many moves were removed, 0 for a position without a move."""
+        message = ngettext("{n} move removed", "{n} moves removed", moves) if moves else _("Position removed")
+        undo = {"label": _("Undo"), "color": "teal-3", "noCaps": True, ":handler": f"() => emitEvent('{UNDO_REMOVAL}')"}
+        self._shown = ui.notification(sentence(message), position="top", timeout=REMOVAL_SECONDS, actions=[undo])
+
+    def close(self) -> None:
+        """Take the offer away: the next undo would undo something else."""
+        if self._shown is not None and not self._shown.is_deleted:
+            self._shown.dismiss()
+        self._shown = None
+
+    def _undo(self) -> None:
+        if self._shown is not None:
+            self._on_undo()

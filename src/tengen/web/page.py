@@ -27,10 +27,10 @@ from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
 from tengen.web.game_info_dialog import GameInfoDialog
-from tengen.web.language import Language, _, current_language, ngettext, use
+from tengen.web.language import Language, _, current_language, use
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.new_game_dialog import NewGameDialog
-from tengen.web.offers import WIDTH_SCRIPT, UnfinishedCard, WelcomeCard
+from tengen.web.offers import WIDTH_SCRIPT, RemovalOffer, UnfinishedCard, WelcomeCard
 from tengen.web.open_dialog import OpenDialog
 from tengen.web.opponents import Opponents
 from tengen.web.panels import (
@@ -56,9 +56,6 @@ from tengen.web.teaching_panel import TeachingPanel
 from tengen.web.view import MoveNumbers, move_numbers
 
 POLL_SECONDS = 0.2
-REMOVAL_SECONDS = 10
-UNDO_REMOVAL = "undoRemoval"
-"""The event of the button that brings removed moves back."""
 SYSTEM_DARK = "String(matchMedia('(prefers-color-scheme: dark)').matches)"
 """Whether the page is dark where nobody has chosen, as an expression of the browser."""
 
@@ -95,7 +92,6 @@ class Page:
         self._reviewed: GameReview | None = None  # the last review that the page knows
         self._follows_review = False
         """Whether the analysis is on because of a review: it then searches only what the review has not."""
-        self._removal: tuple[GameNode, ui.notification] | None = None  # the last edit, where it removed moves
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network, engines.programs, engines.ladder_network)
         settings = self._opponents.translated(settings)
@@ -135,7 +131,7 @@ class Page:
         self._editing = False
         self._leave_review()
         self._reviewed = session.analyses.review  # only a review that ends turns the analysis on
-        self._forget_removal()
+        self._removal.close()
         with self._errors_shown():
             session.end_edit()  # of a page that is gone
         self._game_info.close()
@@ -212,7 +208,7 @@ class Page:
                 self._build_lower()
         keyboard = ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         keyboard.on("key", js_handler=KEEPS_STILL)
-        ui.on(UNDO_REMOVAL, self._undo_removal, args=[])
+        self._removal = RemovalOffer(self._undo_removal)
         ui.timer(POLL_SECONDS, self._poll)
 
     def _build_dialogs(self, settings: GameSettings, library: GameLibrary | None) -> None:
@@ -524,7 +520,7 @@ class Page:
 
     def _take_back(self) -> None:
         if self.session.take_back():
-            self._forget_removal()
+            self._removal.close()
             if self._editing and self.session.live:
                 self.session.begin_edit()  # a game that has ended goes on after the editor
             self._changed()
@@ -567,14 +563,14 @@ class Page:
         self.refresh()
 
     def _commented(self, node: GameNode, comment: str) -> None:
-        self._forget_removal()
+        self._removal.close()
         was_empty = not node.comment
         Editor(self.session).comment(comment, node)
         if was_empty or not comment:  # the tree marks the nodes that have one
             self._history.show(self.session, self._editing)
 
     def _describe(self, texts: dict[str, str], rules: str, komi: float) -> None:
-        self._forget_removal()
+        self._removal.close()
         Editor(self.session).describe(texts, rules, komi)
         self._changed()
 
@@ -613,7 +609,7 @@ class Page:
             self.session.end_edit()
 
     def _edited(self, edit: Callable[[Editor], None]) -> None:
-        self._forget_removal()
+        self._removal.close()
         with self._errors_shown():
             edit(Editor(self.session))
             self._changed()
@@ -625,24 +621,14 @@ class Page:
         self._edited(Editor.remove)
         if node in tree:
             return
-        message = ngettext("{n} move removed", "{n} moves removed", moves) if moves else _("Position removed")
-        undo = {"label": _("Undo"), "color": "teal-3", "noCaps": True, ":handler": f"() => emitEvent('{UNDO_REMOVAL}')"}
         with self._board:
-            shown = ui.notification(sentence(message), position="top", timeout=REMOVAL_SECONDS, actions=[undo])
-        self._removal = node, shown
+            self._removal.open(moves)
 
     def _undo_removal(self) -> None:
-        if self._removal is not None:
-            self._edited(Editor.undo)
-            if not self._editing:  # it was left meanwhile
-                self._end_edit()
-                self._changed()
-
-    def _forget_removal(self) -> None:
-        """Take the offer to undo a removal away: the next undo would undo something else."""
-        if self._removal is not None and not self._removal[1].is_deleted:
-            self._removal[1].dismiss()
-        self._removal = None
+        self._edited(Editor.undo)
+        if not self._editing:  # it was left meanwhile
+            self._end_edit()
+            self._changed()
 
     # What the browser remembers
 
