@@ -15,7 +15,6 @@ import numpy as np
 from tengen.engine.clock import MARGIN
 from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
-from tengen.engine.mistakes import weaker_move
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
@@ -23,6 +22,7 @@ from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import PV_LENGTH, MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style
 from tengen.engine.task import Progress, SearchTask
+from tengen.engine.weaker_move import weaker_move
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation, Floats
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator

@@ -36,7 +36,7 @@ class Style:
     `policy_temperature` draws every move from the raw policy at this temperature instead: 1 plays like the games that
     the network was trained on, higher values play more randomly. `mean_loss` gives points away: each move aims at a
     loss drawn from the exponential distribution with this mean, in points, and is drawn by the policy among the moves
-    that lose about as much (`engine.mistakes`). Both choose among moves with at least `policy_floor` times the
+    that lose about as much (`engine.weaker_move`). Both choose among moves with at least `policy_floor` times the
     probability of the best one, never an own eye.
 
     The engine resigns, if `resign` allows it, once the winrate was below `resign_threshold` for `resign_moves` own

@@ -13,7 +13,7 @@ import pytest
 from known_answers import Scripted, View
 
 from tengen.engine import Engine, Limits, Style
-from tengen.engine.mistakes import MAX_ESTIMATED, NEAR, considered, losses, weaker_move
+from tengen.engine.weaker_move import MAX_ESTIMATED, NEAR, considered, losses, weaker_move
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.game import Game
