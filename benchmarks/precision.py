@@ -10,7 +10,6 @@ second of processor time. Without STORE the 300 games that the tests ship are im
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from tengen.data import Store
 from tengen.data.importer import ImportOptions, import_games
 from tengen.data.sampler import OnePerGame, Sampler
+from tengen.disk import json_text
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluation import Evaluation, InputBatch
@@ -84,7 +84,7 @@ def main(store: Store, network: str, positions: int, every: bool) -> None:
         top1 = Estimate.average(b.top1 - a.top1, a.game)
         value = Estimate.average(((b.value - b.outcome) ** 2 - (a.value - a.outcome) ** 2)[known], a.game[known])
         print(
-            json.dumps(
+            json_text(
                 {
                     "benchmark": "precision",
                     "network": network,
