@@ -1,19 +1,17 @@
-"""Commands that play and count: moves of both sides, time, score and status of stones."""
+"""Commands that search and play moves: moves of both sides, undo and pondering."""
 
 from __future__ import annotations
 
 import pytest
-from gtp_fakes import FakeEngine, ask, played, session_of, talk
+from gtp_fakes import FakeEngine, ask, played, session_of
 from known_positions import SETTLED, TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen.engine import Engine
-from tengen.engine.clock import Overtime, TimeControl
-from tengen.engine.limits import Limits
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.parse import parse_line
-from tengen.gtp.session import GtpEngine, GtpSession
+from tengen.gtp.session import GtpSession
 
 CORNER = """
 . O . X O . . . .
@@ -161,114 +159,6 @@ def test_pondering_begins_when_the_move_of_a_search_is_played() -> None:
         assert session.ponder_next is ponders, line
 
 
-def test_a_clock_that_has_just_run_out_reads_zero() -> None:
-    session = session_of()
-    ask(session, "time_settings 60 0 0")
-    assert ask(session, "time_left b -2.5 0") == "" and session.clocks[BLACK].main == 0
-
-
-# Time.
-
-
-def test_canadian_absolute_and_no_time() -> None:
-    session = session_of()
-    ask(session, "time_settings 300 60 25")
-    assert session.control == TimeControl.canadian(300, 60, 25)
-    ask(session, "time_settings 300 0 0")
-    assert session.control == TimeControl.absolute(300)
-    for free in ("time_settings 300 60 0", "time_settings 0 0 0"):
-        ask(session, free)
-        assert session.control is None and session.clocks == {}
-
-
-@pytest.mark.parametrize(
-    ("line", "control"),
-    [
-        ("kgs-time_settings none", None),
-        ("kgs-time_settings absolute 300", TimeControl.absolute(300)),
-        ("kgs-time_settings byoyomi 300 30 5", TimeControl.byoyomi(300, 30, 5)),
-        ("kgs-time_settings byoyomi 300 30 0", TimeControl.absolute(300)),
-        ("kgs-time_settings byoyomi 300 0 5", TimeControl.absolute(300)),
-        ("kgs-time_settings canadian 300 60 25", TimeControl.canadian(300, 60, 25)),
-        ("kgs-time_settings canadian 300 60 0", None),
-        ("kgs-time_settings canadian 300 0 25", TimeControl.absolute(300)),
-        ("kgs-time_settings canadian 300 0 0", TimeControl.absolute(300)),
-        ("kata-time_settings fischer 300 7.5", TimeControl.fischer(300, 7.5)),
-        ("kata-time_settings fischer-capped 60 7.5 90 20", TimeControl.fischer(60, 7.5, 90, 20)),
-        ("kata-time_settings fischer-capped 60 7.5 -1 -1", TimeControl.fischer(60, 7.5)),
-    ],
-)
-def test_the_time_systems_of_kgs_and_katago(line: str, control: TimeControl | None) -> None:
-    session = session_of()
-    assert ask(session, line) == "" and session.control == control
-
-
-def test_networks_are_compiled_before_the_clock_runs() -> None:
-    session = session_of()
-    ask(session, "boardsize 13")
-    ask(session, "time_settings 0 0 0")
-    ask(session, "kgs-time_settings none")
-    assert session.engine.warm == []  # type: ignore[attr-defined]
-    ask(session, "time_settings 300 60 25")
-    ask(session, "kata-time_settings fischer 300 7.5")
-    assert session.engine.warm == [13, 13]  # type: ignore[attr-defined]
-
-
-def test_time_left_sets_the_clock_that_a_move_is_given() -> None:
-    session = session_of(FakeEngine(["E5"]))
-    ask(session, "kgs-time_settings byoyomi 300 30 5")
-    ask(session, "time_left b 12 0")
-    assert (session.clocks[BLACK].main, session.clocks[BLACK].count) == (12, 5)
-    ask(session, "time_left b 30 2")
-    assert (session.clocks[BLACK].main, session.clocks[BLACK].period, session.clocks[BLACK].count) == (0, 30, 2)
-    clock = session.clocks[BLACK]
-    ask(session, "genmove b")
-    limits = session.engine.asked[0][0]  # type: ignore[attr-defined]
-    assert limits.clock == clock and limits.visits is None
-
-
-def test_the_session_keeps_the_clock_without_time_left() -> None:
-    session = session_of(FakeEngine(["E5"], seconds=4.0))
-    ask(session, "time_settings 300 0 0")
-    ask(session, "genmove b")
-    assert (session.clocks[BLACK].main, session.clocks[WHITE].main) == (296, 300)
-    ask(session, "clear_board")
-    assert session.clocks[BLACK].main == 300
-
-
-def test_time_left_without_time_settings_is_absolute_time() -> None:
-    session = session_of()
-    ask(session, "time_left w 60 0")
-    assert session.clocks[WHITE].control.overtime is Overtime.NONE
-
-
-def test_visits_bound_a_move_where_nothing_else_does() -> None:
-    engine = FakeEngine()
-    ask(session_of(engine), "genmove b")
-    ask(session_of(engine, limits=Limits(seconds=2)), "genmove b")
-    assert [(limits.visits, limits.seconds) for limits, _, _ in engine.asked if limits] == [(400, None), (None, 2)]
-
-
-@pytest.mark.parametrize(
-    ("limits", "command", "early"),
-    [
-        (Limits(seconds=2), "name", False),
-        (Limits(seconds=2, visits=50), "name", False),
-        (Limits(), "kata-set-param maxTime 2", False),
-        (Limits(seconds=2), "time_settings 300 0 0", True),
-        (Limits(), "time_settings 300 0 0", True),
-        (Limits(visits=50), "name", True),
-    ],
-)
-def test_seconds_are_used_in_full_unless_a_clock_keeps_what_is_left(limits: Limits, command: str, early: bool) -> None:
-    engine = FakeEngine()
-    session = session_of(engine, limits=limits)
-    ask(session, command)
-    ask(session, "genmove b")
-    (asked,) = [limits for limits, _, _ in engine.asked if limits]
-    assert asked.budget(9, 0).early_stop is early
-
-
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
 def test_dead_stones_are_captured_under_rules_without_dead_stones(rules: str) -> None:
     """The white stone on D3 cannot escape; while it stands its side wins by Tromp and Taylor's count."""
@@ -294,106 +184,3 @@ def test_a_ko_taken_back_into_an_earlier_position_is_accepted_under_superko(rule
         assert ask(session, f"play {color} {vertex}") == ""
     assert session.game.is_legal(TRIPLE_KO_CYCLE[5]) == legal
     assert ask(session, f"play w {TRIPLE_KO_CYCLE[5]}") == "" and len(session.game.moves) == 6
-
-
-# Black's B9 and White's D9 stand in seki with one eye each; J1 is a dead white stone.
-SEKI = """
-    . X . O . O X . X
-    X X X O O O X X .
-    O O O X X X X X X
-    O O O O O O O X X
-    . O . O . O O O X
-    O O O O O O O O X
-    X X X X X X X X X
-    X X X . X X X X .
-    X . X X X X . X O
-"""
-IN_SEKI = {"B9", "A8", "B8", "C8", "D9", "D8", "E8", "F8", "F9"}
-
-
-def session_at(text: str, rules: str, engine: GtpEngine | None = None) -> GtpSession:
-    session = session_of()
-    session.engine = engine or session.engine
-    session.game = Game.from_diagram(text, rules, komi=0)
-    return session
-
-
-def finished() -> GtpSession:
-    """A game that is over but for the white stone on D3, dead among Black's."""
-    session = session_of(FakeEngine(dead=("D3",)))
-    session.game = Game.from_diagram(SETTLED, komi=0.5).play("D3", color=WHITE)
-    return session
-
-
-def test_the_score_is_counted_without_the_dead() -> None:
-    session = finished()
-    assert ask(session, "final_score") == "W+7.5"
-    ask(session, "komi -20")
-    assert ask(session, "final_score") == "B+13"
-    ask(session, "komi -7")
-    assert ask(session, "final_score") == "0"
-
-
-def test_the_status_of_stones_is_listed_chain_by_chain() -> None:
-    session = finished()
-    assert ask(session, "final_status_list dead") == "D3"
-    assert ask(session, "final_status_list seki") == ""
-    alive = ask(session, "final_status_list alive").split("\n")
-    assert ["A8" in alive[0].split(), "D9" in alive[1].split(), alive[2]] == [True, True, "H4 J4 J3"]
-
-
-@pytest.mark.parametrize(
-    ("rules", "score"),
-    # Area: Black 48, White 32, C9 nobody's. Territory: Black H9 J8 B1 D2 G1 J1 J2 and a prisoner, White A5 C5 E5.
-    [("chinese", "B+16"), ("aga", "B+16"), ("japanese", "B+5"), ("korean", "B+5")],
-)
-def test_a_person_names_the_dead(rules: str, score: str) -> None:
-    session = session_at(SEKI, rules)
-    assert ask(session, "final_score dead J1") == score
-    assert set(ask(session, "final_status_list seki dead J1").split()) == IN_SEKI
-    assert ask(session, "final_status_list dead dead J1") == "J1"
-    assert ask(session, "final_score dead") == ask(session_at(SEKI, rules), "final_score")
-
-
-def test_the_score_depends_on_whether_dead_stones_are_agreed() -> None:
-    """With D3 alive White has 45 points, and Black 37 less D3 and less C3, which touches both."""
-    session = finished()
-    for value, score in (("false", "W+10.5"), ("true", "W+7.5")):
-        assert ask(session, f"kata-set-rule friendlyPassOk {value}") == ""
-        assert (ask(session, "final_score"), session.game.rules.dead_are_agreed) == (score, value == "true")
-
-
-def test_by_tromp_taylor_everything_on_the_board_lives_unless_a_way_is_given() -> None:
-    """White's 44 points and D3; of Black's 37 D3 is lost, and C3 touches both."""
-    session = finished()
-    session.game = Game.from_diagram(SETTLED, "tromp-taylor", komi=0.5).play("D3", color=WHITE)
-    assert ask(session, "final_score") == "W+10.5"
-    assert ask(session, "final_status_list dead") == ""
-    assert "D3" in ask(session, "final_status_list alive").split()
-    for way in ("both", "dead D3"):
-        assert ask(session, f"final_score {way}") == "W+7.5"
-        assert ask(session, f"final_status_list dead {way}") == "D3"
-
-
-@pytest.mark.parametrize("way", ["", " playouts", " network", " both", " PLAYOUTS"])
-def test_every_stone_has_one_status_and_the_count_agrees(way: str) -> None:
-    """Without a network that knows owners every way is the playouts'."""
-    session = session_at(SEKI, "japanese", Engine(UniformEvaluator()))
-    lists = {status: ask(session, f"final_status_list {status}{way}").split() for status in ("alive", "dead", "seki")}
-    stones = sorted(vertex for listed in lists.values() for vertex in listed)
-    assert len(stones) == len(set(stones)) == int((session.game.board != 2).sum())
-    score = session.game.score(lists["dead"])
-    assert ask(session, f"final_score{way}") == (f"{'B' if score > 0 else 'W'}+{abs(score):g}" if score else "0")
-    assert "J1" in lists["dead"]
-
-
-def test_unknown_ways_are_refused() -> None:
-    session = session_at(SEKI, "chinese")
-    assert ask_error(session, "final_score guess") == "invalid way guess: one of both, network, playouts, dead expected"
-    assert ask_error(session, "final_status_list dead playouts D4") == "syntax error: unexpected argument D4"
-    assert ask_error(session, "final_score dead C9") == "no stone at C9"
-    assert ask_error(session, "final_score dead pass") == "no stone at pass"
-
-
-def ask_error(session: GtpSession, line: str) -> str:
-    return talk(session, line).removeprefix("? ").strip()

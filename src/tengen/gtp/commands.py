@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from tengen.engine.katago_params import RELEASE
-from tengen.gtp import analysis, network, params, play, setup
+from tengen.gtp import analysis, clocks, counting, handicap, network, params, play, records, rules, setup
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession, Stream
 
@@ -94,13 +94,13 @@ COMMANDS: dict[str, Handler] = {
     "komi": setup.komi,
     "get_komi": setup.get_komi,
     "showboard": setup.showboard,
-    "kgs-rules": setup.kgs_rules,
-    "kata-set-rules": setup.set_rules,
-    "kata-get-rules": setup.get_rules,
-    "kata-set-rule": setup.set_rule,
-    "fixed_handicap": setup.fixed_handicap,
-    "place_free_handicap": setup.place_free_handicap,
-    "set_free_handicap": setup.set_free_handicap,
+    "kgs-rules": rules.kgs_rules,
+    "kata-set-rules": rules.set_rules,
+    "kata-get-rules": rules.get_rules,
+    "kata-set-rule": rules.set_rule,
+    "fixed_handicap": handicap.fixed_handicap,
+    "place_free_handicap": handicap.place_free_handicap,
+    "set_free_handicap": handicap.set_free_handicap,
     "set_position": setup.set_position,
     "kata-list-params": params.list_params,
     "kata-get-param": params.get_param,
@@ -118,15 +118,15 @@ COMMANDS: dict[str, Handler] = {
     "kata-search_cancellable": play.search_cancellable,
     "kgs-genmove_cleanup": play.genmove_cleanup,
     "undo": play.undo,
-    "time_settings": play.time_settings,
-    "kgs-time_settings": play.kgs_time_settings,
-    "kata-time_settings": play.kgs_time_settings,
-    "kata-list_time_settings": play.list_time_settings,
-    "time_left": play.time_left,
-    "final_score": play.final_score,
-    "final_status_list": play.final_status_list,
-    "loadsgf": setup.loadsgf,
-    "printsgf": setup.printsgf,
+    "time_settings": clocks.time_settings,
+    "kgs-time_settings": clocks.kgs_time_settings,
+    "kata-time_settings": clocks.kgs_time_settings,
+    "kata-list_time_settings": clocks.list_time_settings,
+    "time_left": clocks.time_left,
+    "final_score": counting.final_score,
+    "final_status_list": counting.final_status_list,
+    "loadsgf": records.loadsgf,
+    "printsgf": records.printsgf,
     "lz-analyze": analysis.lz_analyze,
     "lz-genmove_analyze": analysis.lz_genmove_analyze,
     "kata-analyze": analysis.kata_analyze,

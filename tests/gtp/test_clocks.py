@@ -1,0 +1,115 @@
+"""Commands about time, and the clocks of a session."""
+
+from __future__ import annotations
+
+import pytest
+from gtp_fakes import FakeEngine, ask, session_of
+
+from tengen.engine.clock import Overtime, TimeControl
+from tengen.engine.limits import Limits
+from tengen.game import BLACK, WHITE
+
+
+def test_a_clock_that_has_just_run_out_reads_zero() -> None:
+    session = session_of()
+    ask(session, "time_settings 60 0 0")
+    assert ask(session, "time_left b -2.5 0") == "" and session.clocks[BLACK].main == 0
+
+
+def test_canadian_absolute_and_no_time() -> None:
+    session = session_of()
+    ask(session, "time_settings 300 60 25")
+    assert session.control == TimeControl.canadian(300, 60, 25)
+    ask(session, "time_settings 300 0 0")
+    assert session.control == TimeControl.absolute(300)
+    for free in ("time_settings 300 60 0", "time_settings 0 0 0"):
+        ask(session, free)
+        assert session.control is None and session.clocks == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "control"),
+    [
+        ("kgs-time_settings none", None),
+        ("kgs-time_settings absolute 300", TimeControl.absolute(300)),
+        ("kgs-time_settings byoyomi 300 30 5", TimeControl.byoyomi(300, 30, 5)),
+        ("kgs-time_settings byoyomi 300 30 0", TimeControl.absolute(300)),
+        ("kgs-time_settings byoyomi 300 0 5", TimeControl.absolute(300)),
+        ("kgs-time_settings canadian 300 60 25", TimeControl.canadian(300, 60, 25)),
+        ("kgs-time_settings canadian 300 60 0", None),
+        ("kgs-time_settings canadian 300 0 25", TimeControl.absolute(300)),
+        ("kgs-time_settings canadian 300 0 0", TimeControl.absolute(300)),
+        ("kata-time_settings fischer 300 7.5", TimeControl.fischer(300, 7.5)),
+        ("kata-time_settings fischer-capped 60 7.5 90 20", TimeControl.fischer(60, 7.5, 90, 20)),
+        ("kata-time_settings fischer-capped 60 7.5 -1 -1", TimeControl.fischer(60, 7.5)),
+    ],
+)
+def test_the_time_systems_of_kgs_and_katago(line: str, control: TimeControl | None) -> None:
+    session = session_of()
+    assert ask(session, line) == "" and session.control == control
+
+
+def test_networks_are_compiled_before_the_clock_runs() -> None:
+    session = session_of()
+    ask(session, "boardsize 13")
+    ask(session, "time_settings 0 0 0")
+    ask(session, "kgs-time_settings none")
+    assert session.engine.warm == []  # type: ignore[attr-defined]
+    ask(session, "time_settings 300 60 25")
+    ask(session, "kata-time_settings fischer 300 7.5")
+    assert session.engine.warm == [13, 13]  # type: ignore[attr-defined]
+
+
+def test_time_left_sets_the_clock_that_a_move_is_given() -> None:
+    session = session_of(FakeEngine(["E5"]))
+    ask(session, "kgs-time_settings byoyomi 300 30 5")
+    ask(session, "time_left b 12 0")
+    assert (session.clocks[BLACK].main, session.clocks[BLACK].count) == (12, 5)
+    ask(session, "time_left b 30 2")
+    assert (session.clocks[BLACK].main, session.clocks[BLACK].period, session.clocks[BLACK].count) == (0, 30, 2)
+    clock = session.clocks[BLACK]
+    ask(session, "genmove b")
+    limits = session.engine.asked[0][0]  # type: ignore[attr-defined]
+    assert limits.clock == clock and limits.visits is None
+
+
+def test_the_session_keeps_the_clock_without_time_left() -> None:
+    session = session_of(FakeEngine(["E5"], seconds=4.0))
+    ask(session, "time_settings 300 0 0")
+    ask(session, "genmove b")
+    assert (session.clocks[BLACK].main, session.clocks[WHITE].main) == (296, 300)
+    ask(session, "clear_board")
+    assert session.clocks[BLACK].main == 300
+
+
+def test_time_left_without_time_settings_is_absolute_time() -> None:
+    session = session_of()
+    ask(session, "time_left w 60 0")
+    assert session.clocks[WHITE].control.overtime is Overtime.NONE
+
+
+def test_visits_bound_a_move_where_nothing_else_does() -> None:
+    engine = FakeEngine()
+    ask(session_of(engine), "genmove b")
+    ask(session_of(engine, limits=Limits(seconds=2)), "genmove b")
+    assert [(limits.visits, limits.seconds) for limits, _, _ in engine.asked if limits] == [(400, None), (None, 2)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "command", "early"),
+    [
+        (Limits(seconds=2), "name", False),
+        (Limits(seconds=2, visits=50), "name", False),
+        (Limits(), "kata-set-param maxTime 2", False),
+        (Limits(seconds=2), "time_settings 300 0 0", True),
+        (Limits(), "time_settings 300 0 0", True),
+        (Limits(visits=50), "name", True),
+    ],
+)
+def test_seconds_are_used_in_full_unless_a_clock_keeps_what_is_left(limits: Limits, command: str, early: bool) -> None:
+    engine = FakeEngine()
+    session = session_of(engine, limits=limits)
+    ask(session, command)
+    ask(session, "genmove b")
+    (asked,) = [limits for limits, _, _ in engine.asked if limits]
+    assert asked.budget(9, 0).early_stop is early
