@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from other_programs import GNUGO, needs
 
-from tengen.engine.count import Counter
+from tengen.engine.count import PositionCounter
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 from tengen.gtp.client import GtpClient
@@ -58,6 +58,6 @@ def test_finished_games_are_counted_alike(seed: int) -> None:
             game.play(program.ask(f"genmove {'bw'[game.to_play]}").strip())
         winner, _, margin = program.ask("final_score").strip().partition("+")
         dead = {game.point(vertex) for vertex in program.ask("final_status_list dead").split()}
-    count = Counter(UniformEvaluator()).count(game)
+    count = PositionCounter(UniformEvaluator()).count(game)
     assert count.score == (float(margin) if winner == "B" else -float(margin))
     assert set(count.dead) == dead

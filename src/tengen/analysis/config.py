@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tengen.engine.katago_params import KatagoChanges, Perspective, read_katago_params
+from tengen.engine.katago_params import KatagoChanges, read_katago_params
+from tengen.engine.katago_settings import KATAGO_SETTINGS, KatagoSettings
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
@@ -15,14 +16,11 @@ from tengen.errors import RecipeError
 DEFAULT_VISITS = 500
 MAX_INCLUDES = 10
 ANALYSIS_SETTINGS = {
-    "reportAnalysisWinratesAs": "perspective",
-    "analysisPVLen": "pv_length",
+    **KATAGO_SETTINGS,
     "numAnalysisThreads": "at_once",
     "warnUnusedFields": "warn_unused",
     "ignorePreRootHistory": "search_ignores_history",
     "analysisIgnorePreRootHistory": "analysis_ignores_history",
-    "humanSLProfile": "human_profile",
-    "playoutDoublingAdvantagePla": "advantage_owner",
     "logAllRequests": "log_requests",
     "logAllResponses": "log_responses",
     "logErrorsAndWarnings": "log_problems",
@@ -84,27 +82,20 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
 
 
-@dataclass(frozen=True)
-class AnalysisSettings:
+@dataclass(frozen=True, kw_only=True)
+class AnalysisSettings(KatagoSettings):
     """What a query has where it says nothing itself.
 
-    `perspective` is whose winrate, score and ownership are reported. `pv_length` moves follow the first of a principal
-    variation. `at_once` positions are searched side by side. `warn_unused` warns of unknown fields of a query.
-    `human_profile` is that of a human-style network, such as `rank_5k`, empty for none. `advantage_owner` is the player
-    of the doubling advantage, as for `advantage_overrides`. Requests, responses and problems (errors and warnings) are
-    logged.
+    `at_once` positions are searched side by side. `warn_unused` warns of unknown fields of a query. Requests, responses
+    and problems (errors and warnings) are logged.
     """
 
     params: SearchParams
     limits: Limits
-    perspective: Perspective = "SIDETOMOVE"
-    pv_length: int = 15
     at_once: int = 16
     warn_unused: bool = True
     search_ignores_history: bool | None = None
     analysis_ignores_history: bool | None = None
-    human_profile: str = ""
-    advantage_owner: str = ""
     log_requests: bool = False
     log_responses: bool = False
     log_problems: bool = True
@@ -122,7 +113,7 @@ class AnalysisSettings:
     def default(cls) -> AnalysisSettings:
         """Settings without a configuration file, as KataGo's example file has them where Tengen has such a setting."""
         params = SearchParams(merge_symmetric=True, conservative_pass=True, wide_root_noise=0.04)
-        return cls(params, Limits(visits=DEFAULT_VISITS, early_stop=False))
+        return cls(params=params, limits=Limits(visits=DEFAULT_VISITS, early_stop=False))
 
     def changed(self, settings: Mapping[str, object]) -> tuple[AnalysisSettings, KatagoChanges]:
         """These settings with some of KataGo's names changed, and the changes, with the names that change nothing.

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.analysis.query import Query, QueryPosition
+from tengen.analysis.fields import Fields
+from tengen.analysis.query import Query
+from tengen.analysis.query_game import QueryPosition
 from tengen.coords import from_gtp, to_gtp
-from tengen.engine.katago_params import perspective_sign
+from tengen.engine.katago_view import Viewpoint, with_copies
 from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.engine.search import TreeSearch
-from tengen.engine.symmetries import distinct_images, root_symmetries
+from tengen.engine.symmetries import root_symmetries
 from tengen.evaluators.raw import RawOutput
 from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import WHITE, Game
 
-Fields = dict[str, Any]
 UNKNOWN = -1.0
 """What KataGo reports for an output that its network does not have."""
 
@@ -65,22 +65,22 @@ def no_results(query: Query, turn: QueryPosition) -> Fields:
 
 
 class _View:
-    """Turns what holds for the side to move into what holds for the player whose winrate is reported."""
+    """Rounds what holds for the player whose winrate is reported."""
 
     def __init__(self, query: Query, game: Game) -> None:
-        self.sign = perspective_sign(query.settings.perspective, game.to_play)
-        self.white = self.sign if game.to_play == WHITE else -self.sign
+        self._viewpoint = Viewpoint.of(query.settings.perspective, game.to_play)
+        self.white = self._viewpoint.sign if game.to_play == WHITE else -self._viewpoint.sign
         """The sign of what holds for White."""
 
     def rate(self, winrate: float) -> float:
-        return _rounded(winrate if self.sign > 0 else 1 - winrate)
+        return _rounded(self._viewpoint.rate(winrate))
 
     def points(self, value: float | None) -> float:
         """A score or utility; 0 where it is not known."""
-        return _rounded(self.sign * (value or 0.0))
+        return _rounded(self._viewpoint.points(value or 0.0))
 
     def board(self, ownership: NDArray[np.float32]) -> list[float]:
-        return _rounded_board(self.sign * ownership)
+        return _rounded_board(self._viewpoint.points(ownership))
 
 
 def _rounded(value: float) -> float:
@@ -103,17 +103,15 @@ def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, sea
     symmetries = root_symmetries(game, query.restrictions) if search.params.merge_symmetric else []
     best = max((c.play_weight for c in result.candidates), default=0.0)
     scale = 1 / best if 0 < best < 1 else 1.0  # KataGo reports 1 or more for the move to play
-    for candidate in result.candidates:
-        if not candidate.visits:
-            continue
-        for symmetry in distinct_images(candidate.point, game.size, symmetries).values():
-            info = _move_info(view, query, game.size, candidate, symmetry, search)
-            info["order"] = len(infos)
-            # The chosen move may have fewer visits than another one, but nothing may stand above it.
-            info["playSelectionValue"] = _rounded(scale * (candidate.play_weight if infos else best))
-            if symmetry:
-                info["isSymmetryOf"] = to_gtp(candidate.point, game.size)
-            infos.append(info)
+    seen = (candidate for candidate in result.candidates if candidate.visits)
+    for candidate, symmetry in with_copies(seen, game.size, symmetries):
+        info = _move_info(view, query, game.size, candidate, symmetry, search)
+        info["order"] = len(infos)
+        # The chosen move may have fewer visits than another one, but nothing may stand above it.
+        info["playSelectionValue"] = _rounded(scale * (candidate.play_weight if infos else best))
+        if symmetry:
+            info["isSymmetryOf"] = to_gtp(candidate.point, game.size)
+        infos.append(info)
     return infos
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import tengen
 from tengen.analysis.config import ANALYSIS_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
-from tengen.analysis.query import Query, QueryError, QueryPosition, integers, read_query
+from tengen.analysis.fields import Fields, QueryError, read_integers
+from tengen.analysis.query import Query, read_query
+from tengen.analysis.query_game import QueryPosition
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
@@ -41,7 +42,6 @@ logger = logging.getLogger(__name__)
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 READY = "Started, ready to begin handling requests"
 
-Fields = dict[str, Any]
 Write = Callable[[str], None]
 
 
@@ -229,7 +229,7 @@ class AnalysisServer:
         self._send(fields)
 
     def _terminate(self, fields: Fields, query_id: str | None) -> None:
-        turns = integers(fields, "turnNumbers") if "turnNumbers" in fields else None
+        turns = read_integers(fields, "turnNumbers") if "turnNumbers" in fields else None
         with self._lock:
             for request in list(self._open):
                 if query_id in (None, request.query.id) and (turns is None or request.turn.number in turns):
@@ -317,7 +317,7 @@ class AnalysisServer:
             every=query.every or 0.0,
             first=query.first,
             on_end=on_end,
-            pv_length=query.settings.pv_length + 1,  # KataGo's does not count the first move
+            pv_length=query.settings.pv_moves,
         )
         try:
             return start(limits=query.settings.limits, restrictions=query.restrictions)

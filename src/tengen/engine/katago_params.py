@@ -419,11 +419,6 @@ def advantage_overrides(params: SearchParams, owner: str, to_play: int) -> dict[
     return {"playout_doubling_advantage": -advantage} if other and advantage else {}
 
 
-def perspective_sign(perspective: Perspective, to_play: int) -> int:
-    """1 where reportAnalysisWinratesAs asks for the values of the side to play, -1 where for those of its opponent."""
-    return 1 if {"BLACK": BLACK, "WHITE": WHITE}.get(perspective, to_play) == to_play else -1
-
-
 def ownership_overrides(params: SearchParams, *, mean: bool, below: bool) -> dict[str, Any]:
     """The setting that a report of the ownership needs: of its `mean` at the root, of its deviation or `below` moves.
 

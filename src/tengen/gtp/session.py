@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
-from tengen.engine.katago_params import Perspective, advantage_overrides
+from tengen.engine.katago_params import advantage_overrides
+from tengen.engine.katago_settings import KATAGO_SETTINGS, KatagoSettings
 from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
@@ -106,36 +107,28 @@ class GtpOptions:
     force_komi: bool = False
 
 
-@dataclass(frozen=True)
-class SessionSettings:
+@dataclass(frozen=True, kw_only=True)
+class SessionSettings(KatagoSettings):
     """Settings of a session that can be changed at any time, as KataGo's: SESSION_SETTINGS has their names.
 
-    `ponder` searches in the opponent's time. `perspective` is whose winrate, score and ownership an analysis reports,
-    `pv_length` moves follow the first of its principal variations. `wide_root_noise` is that of an analysis by KataGo's
-    search; `ignore_history` hides the moves before a position from it, and with `conservative_pass` a pass there does
-    not end the game. `advantage_owner` is the player of the doubling advantage, as for `advantage_overrides`.
-    `human_profile` is that of a human-style network, empty for none.
+    `ponder` searches in the opponent's time. `wide_root_noise` is that of an analysis by KataGo's search;
+    `ignore_history` hides the moves before a position from it, and with `conservative_pass` a pass there does not end
+    the game.
     """
 
-    ponder: bool = False
-    perspective: Perspective = "SIDETOMOVE"
     pv_length: int = PV_LENGTH - 1
+    ponder: bool = False
     wide_root_noise: float = 0.04
     ignore_history: bool = False
     conservative_pass: bool = True
-    advantage_owner: str = ""
-    human_profile: str = ""
 
 
 SESSION_SETTINGS = {
+    **KATAGO_SETTINGS,
     "ponderingEnabled": "ponder",
-    "reportAnalysisWinratesAs": "perspective",
-    "analysisPVLen": "pv_length",
     "analysisWideRootNoise": "wide_root_noise",
     "analysisIgnorePreRootHistory": "ignore_history",
     "conservativePass": "conservative_pass",
-    "playoutDoublingAdvantagePla": "advantage_owner",
-    "humanSLProfile": "human_profile",
 }
 """The field of SessionSettings for KataGo's name."""
 
@@ -238,7 +231,7 @@ class GtpSession:
             until=until,
             every=every,
             cleanup=cleanup,
-            pv_length=self.settings.pv_length + 1,  # KataGo's does not count the first move
+            pv_length=self.settings.pv_moves,
         )
         if color in self.clocks:
             self.clocks[color] = self.clocks[color].spend(self.now() - started)
