@@ -121,7 +121,7 @@ def test_the_display_shows_the_standing_on_a_terminal_and_is_quiet_elsewhere() -
     assert quiet[0] == "4 games, 2 at once: head-to-head, one - two"
     assert len(quiet) == 2 and quiet[1].startswith("game 1: W+2.5") and "with different winners" in quiet[1]
     live = shown(TWO, GAMES[:3], terminal=True)
-    assert "3 of 4 games, 0 left" in live and "one - two: 2.5 - 0.5, 83.3%" in live and "game 2: Draw" in live
+    assert "3 of 4 games, 0 s left" in live and "one - two: 2.5 - 0.5, 83.3%" in live and "game 2: Draw" in live
 
 
 def test_the_display_counts_the_games_played_before() -> None:

@@ -11,18 +11,18 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from tengen.engine.clock import show_seconds
 from tengen.match.outcome import Outcome
+from tengen.match.runner import MatchObserver
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import SprtState
 from tengen.match.summary import game_line, pairing_line, tally
-from tengen.runs.progress import Eta, LiveDisplay
+from tengen.runs.progress import Eta, LiveDisplay, duration
 from tengen.statistics import Tally
 
 _QUIET_SECONDS = 60.0  # between two lines where there is no terminal
 
 
-class Display(LiveDisplay):
+class Display(LiveDisplay, MatchObserver):
     """A live panel on a terminal, and a line a minute everywhere else; use it as a context manager."""
 
     def __init__(self, settings: MatchSettings, console: Console | None = None) -> None:
@@ -85,7 +85,7 @@ class Display(LiveDisplay):
     def _progress(self) -> str:
         progress = f"{self._played} of {self._all} games"
         if (left := self._eta.seconds(self._played)) is not None:
-            progress += f", {self._up_to}{show_seconds(round(left))} left"
+            progress += f", {self._up_to}{duration(left)} left"
         return progress
 
     def _standing(self) -> str:
