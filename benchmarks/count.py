@@ -15,12 +15,12 @@ import _native
 
 from tengen.data import Store
 from tengen.data.importer import ImportOptions, import_games
-from tengen.engine.count import WAYS, Counter
+from tengen.engine.count import WAYS, PositionCounter
 from tengen.evaluators import load_evaluator
 
 
 def main(store: Store, games: int, network: str) -> None:
-    counter = Counter(load_evaluator(network))
+    counter = PositionCounter(load_evaluator(network))
     counted = [i for i, score in enumerate(store.column("score")) if score is not None and score == score]
     rows = [store.row(i) for i in counted[:: max(1, len(counted) // games)][:games]]
     counter.count(rows[0].game())  # compiles

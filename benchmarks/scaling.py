@@ -127,7 +127,7 @@ def selfplay(options: argparse.Namespace) -> Case:
     """Games in worker threads, each with its own Python loop around native work."""
     from selfplay import recipe
 
-    from tengen.selfplay.generate import Generator
+    from tengen.selfplay.generate import GameGenerator
     from tengen.selfplay.plan import make_plan
 
     for workers in (1, 2, 8, 32, 128):
@@ -136,7 +136,7 @@ def selfplay(options: argparse.Namespace) -> Case:
             games=options.games * workers, workers=workers, network="b1c8", size=options.size, visits=32, set=()
         )
         config = recipe(argparse.Namespace(**vars(asked), selection="gumbel"))
-        generator = Generator(config, [device] * workers)
+        generator = GameGenerator(config, [device] * workers)
         stop = threading.Event()
         threading.Timer(options.seconds, stop.set).start()
         start, cpu = time.perf_counter(), time.process_time()

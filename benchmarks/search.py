@@ -33,7 +33,7 @@ def measure(size: int, batch: int, seconds: float) -> dict[str, float | int | st
     search = TreeSearch(UniformEvaluator(), SearchParams(), batch)
     search.set_root(Game(size))
     start = time.perf_counter()
-    search.run(10**9, lambda: time.perf_counter() - start < seconds)
+    search.run(10**9, until=lambda: time.perf_counter() - start >= seconds)
     elapsed = time.perf_counter() - start
     return {
         "benchmark": "search",

@@ -28,7 +28,7 @@ from tengen.machine import resident_memory
 from tengen.networks.export import export
 from tengen.networks.registry import build, parse_config
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.generate import Generator
+from tengen.selfplay.generate import GameGenerator
 from tengen.selfplay.plan import GamePlan, make_plan
 
 PLANE_SET = "tengen"
@@ -80,7 +80,7 @@ def watch(stop: threading.Event, seconds: float) -> None:
 
 def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
     config = recipe(options)
-    generator = Generator(config, [warmed(path, options.size) for _ in range(options.workers)])
+    generator = GameGenerator(config, [warmed(path, options.size) for _ in range(options.workers)])
     before = resident_memory() / 1e6
     plans: Iterator[GamePlan] = (make_plan(config, 0, i) for i in itertools.count())
     stop = threading.Event()

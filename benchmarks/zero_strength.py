@@ -21,7 +21,7 @@ from typing import Any
 from tengen.errors import TengenError
 from tengen.evaluators.installed_networks import find_network_on
 from tengen.evaluators.load import load_evaluator
-from tengen.match.batch import go_on
+from tengen.match.batch import never_stop
 from tengen.match.conditions import Conditions
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
@@ -48,7 +48,7 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
     opener = PlayerOpener(
         {"network 0": network},
         lambda path: load_evaluator(str(path), threads=settings.threads),
-        go_on,
+        never_stop,
     )
     rows = []
     for word in settings.against:

@@ -201,7 +201,7 @@ class Search {
     static bool is_long_enough(const Game& game);
     void drop_in_progress();
 
-    // weighted.cpp
+    // backup_weighted.cpp
     ScoreUtility utility_at(std::size_t depth) const;
     bool set_score_center(float expected);
     void set_own(Node& node, const LeafResults& row);

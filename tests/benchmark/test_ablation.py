@@ -7,14 +7,14 @@ from types import ModuleType
 
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.check import check
-from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent
+from tengen.selfplay.rating_book import AnchorResult, RatingBook, RatingEvent
 
 PROGRAM = "long/ablation.py"
 
 
 def event(number: int, wins: int) -> RatingEvent:
     sides = {"black": (wins, 0, 50 - wins), "white": (wins, 0, 50 - wins)}
-    pairing = Pairing(player="n", anchor="a", word="a", own=False, distinct=100, **sides)
+    pairing = AnchorResult(player="n", anchor="a", word="a", own=False, distinct=100, **sides)
     return RatingEvent(number=number, games=number, hours=0, player="n", size=7, komi=9, pairings=(pairing,))
 
 

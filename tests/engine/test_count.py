@@ -11,7 +11,7 @@ from scripted import ScriptedEvaluator
 
 from tengen import coords
 from tengen.engine import Engine
-from tengen.engine.count import Counter
+from tengen.engine.count import PositionCounter
 from tengen.engine.result import Count
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
@@ -37,7 +37,7 @@ def names(points: tuple[int, ...], size: int = 9) -> set[str]:
 
 def count_with(game: Game, ownership: np.ndarray | None = None) -> Count:
     """The count with this ownership from a search, +1 Black, or by playouts alone."""
-    return Counter(UniformEvaluator()).count(game, ownership)
+    return PositionCounter(UniformEvaluator()).count(game, ownership)
 
 
 def owned(text: str) -> np.ndarray:
@@ -84,12 +84,12 @@ def test_territory_rules_count_prisoners() -> None:
 
 def test_the_passes_at_the_end_do_not_matter() -> None:
     game = Game.from_diagram(DEAD)
-    before = Counter(UniformEvaluator()).count(game)
-    after = Counter(UniformEvaluator()).count(game.play("pass").play("pass"))
+    before = PositionCounter(UniformEvaluator()).count(game)
+    after = PositionCounter(UniformEvaluator()).count(game.play("pass").play("pass"))
     assert (before.score, before.dead) == (after.score, after.dead)
     assert game.is_over, "the game itself is left alone"
     game = Game(9)
-    open_board, passed = (Counter(UniformEvaluator()).count(one) for one in (game, game.copy().play("pass")))
+    open_board, passed = (PositionCounter(UniformEvaluator()).count(one) for one in (game, game.copy().play("pass")))
     assert passed.ownership.tolist() == open_board.ownership.tolist()
 
 
@@ -111,7 +111,7 @@ def test_sure_playouts_overrule_a_sure_network_and_doubtful_ones_do_not() -> Non
     point = coords.from_gtp("F6", 9)
     played = game.ownership_by_playouts(128, 0).ravel()[point]
     assert count.ownership.ravel()[point] == pytest.approx(0.7 * played + 0.3 * 0.9)
-    assert names(Counter(UniformEvaluator()).count(game, sure, by="network").dead) == {"D3"}
+    assert names(PositionCounter(UniformEvaluator()).count(game, sure, by="network").dead) == {"D3"}
 
 
 @pytest.mark.parametrize(("black", "dead"), [(0.35, True), (0.5, False)])
@@ -129,7 +129,7 @@ def test_a_sure_network_decides_where_playouts_are_in_doubt(
 def test_each_way_decides_alone() -> None:
     game = Game.from_diagram(SEKI, komi=0)
     wrong = -owned(SEKI)
-    counter = Counter(UniformEvaluator())
+    counter = PositionCounter(UniformEvaluator())
     by_network = set(counter.count(game, wrong, by="network").dead)
     alive = set(np.flatnonzero(game.pass_alive().ravel() != EMPTY))
     assert by_network == set(np.flatnonzero(game.board.ravel() != EMPTY)) - alive
@@ -149,7 +149,7 @@ def test_playouts_confirm_what_the_network_leans_to() -> None:
 @pytest.mark.parametrize(("color", "sign"), [(BLACK, 1), (WHITE, -1)])
 def test_the_network_is_asked_for_the_side_to_move(color: int, sign: int) -> None:
     evaluator = ScriptedEvaluator(ownership=np.full((9, 9), 0.75, np.float32))
-    count = Counter(evaluator).count(Game(9).setup(to_play=color))
+    count = PositionCounter(evaluator).count(Game(9).setup(to_play=color))
     assert count.ownership == pytest.approx(np.full((9, 9), 0.75 * sign))
     assert evaluator.calls == 8, "under all symmetries"
 
@@ -164,14 +164,14 @@ class WithoutOwnership(UniformEvaluator):
 def test_playouts_need_no_network() -> None:
     evaluator = ScriptedEvaluator(ownership=owned(OWNERS))
     game = Game.from_diagram(DEAD)
-    alone = Counter(evaluator).count(game, by="playouts")
+    alone = PositionCounter(evaluator).count(game, by="playouts")
     assert evaluator.calls == 0 and names(alone.dead) == {"D3", "F6", "G6"}
-    assert Counter(WithoutOwnership()).count(game).dead == alone.dead
+    assert PositionCounter(WithoutOwnership()).count(game).dead == alone.dead
     evaluator.only_size = 19
     for way in ("both", "playouts"):
-        assert Counter(evaluator).count(game, by=way).dead == alone.dead
+        assert PositionCounter(evaluator).count(game, by=way).dead == alone.dead
     with pytest.raises(NetworkError, match="takes 19x19 boards alone"):
-        Counter(evaluator).count(game, by="network")
+        PositionCounter(evaluator).count(game, by="network")
 
 
 def test_an_empty_board_is_neutral() -> None:
@@ -211,4 +211,4 @@ def test_the_engine_counts_any_game_without_a_position() -> None:
 
 def test_an_unknown_way_to_count_is_refused() -> None:
     with pytest.raises(ValueError, match="both, network, playouts, not 'guess'"):
-        Counter(UniformEvaluator()).count(Game(5), by="guess")  # type: ignore[arg-type]
+        PositionCounter(UniformEvaluator()).count(Game(5), by="guess")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 from known_positions import SEKI, SETTLED
 
 from tengen import coords
-from tengen.engine.count import Counter
+from tengen.engine.count import PositionCounter
 from tengen.engine.passing import LONGEST, choose_move
 from tengen.engine.result import Candidate, Count
 from tengen.engine.shapes import Shapes
@@ -18,7 +18,7 @@ from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, EMPTY, WHITE, Game
 
 PASS = 81
-COUNTER = Counter(UniformEvaluator())
+COUNTER = PositionCounter(UniformEvaluator())
 
 
 def board(text: str, to_play: int = BLACK, rules: str = "chinese", komi: float = 7.5, passed: bool = False) -> Game:

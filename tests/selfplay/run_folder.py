@@ -12,7 +12,7 @@ from selfplay.random_games import played_game
 from tengen.data.store import Store, StoreWriter
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
-from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, Standing
+from tengen.selfplay.rating_book import AnchorResult, RatingBook, RatingEvent, Standing
 from tengen.selfplay.statistics import game_statistics
 
 FAIR = 3.5
@@ -114,7 +114,7 @@ def _rated(network: int) -> RatingEvent:
         wins = round(50 * share * factor)
         games = (wins, 0, 50 - wins)
         pairings.append(
-            Pairing(player=player, anchor=anchor, word=word, own=own, black=games, white=games, distinct=100)
+            AnchorResult(player=player, anchor=anchor, word=word, own=own, black=games, white=games, distinct=100)
         )
     return RatingEvent(
         number=network,

@@ -24,7 +24,7 @@ from tengen.evaluators import BySizeEvaluator, Evaluation, Evaluator, InputBatch
 from tengen.game import EMPTY, Game
 from tengen.match.moves import allowed_moves
 from tengen.selfplay.config import MIN_TREE, SelfPlayConfig
-from tengen.selfplay.generate import Generator, play_params, to_record
+from tengen.selfplay.generate import GameGenerator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 
 GAMES = 24
@@ -52,7 +52,7 @@ def plans_of(config: SelfPlayConfig, games: int = GAMES) -> list[GamePlan]:
 def play(config: SelfPlayConfig, evaluators: int = 1, make: Callable[[], Evaluator] = Checksum) -> list[GameRecord]:
     """All games by their number."""
     plans = plans_of(config)
-    generator = Generator(config, [make() for _ in range(evaluators)], resign_winrate=0.4)
+    generator = GameGenerator(config, [make() for _ in range(evaluators)], resign_winrate=0.4)
     games = [game for finished in generator.play(plans) for game in finished]
     assert sorted(game.index for game in games) == list(range(GAMES))
     assert generator.evaluations == sum(game.evaluations for game in games)
@@ -100,7 +100,7 @@ def test_games_that_are_missing_are_played_again_alone() -> None:
     config = recipe()
     expected = play(config)
     missing = [plan for plan in plans_of(config) if plan.index % 5 == 0]
-    games = [game for finished in Generator(config, [Checksum()], 0.4).play(missing) for game in finished]
+    games = [game for finished in GameGenerator(config, [Checksum()], 0.4).play(missing) for game in finished]
     for game in games:
         assert same(to_record(game, missing[game.index // 5]), expected[game.index])
 
@@ -115,7 +115,7 @@ def test_a_tree_that_filled_its_memory_leaves_nothing_to_the_next_game() -> None
     plans = [make_plan(config, 0, i) for i in (0, 1)]
 
     def second(chosen: list[GamePlan]) -> GameRecord:
-        games = [game for finished in Generator(config, [Checksum()]).play(chosen) for game in finished]
+        games = [game for finished in GameGenerator(config, [Checksum()]).play(chosen) for game in finished]
         return to_record(games[-1], plans[1])
 
     assert same(second(plans[1:]), second(plans))
@@ -177,7 +177,7 @@ def test_records_are_games_with_what_their_searches_found() -> None:
 def test_one_evaluator_for_two_workers_is_used_by_one_at_a_time() -> None:
     config = recipe(workers=2, games_at_once=8)
     evaluator = Checksum()
-    assert sum(len(games) for games in Generator(config, [evaluator]).play(plans_of(config))) == GAMES
+    assert sum(len(games) for games in GameGenerator(config, [evaluator]).play(plans_of(config))) == GAMES
     assert evaluator.most_inside == 1
     assert evaluator.calls > 2 * evaluator.rows / 8 * 0.9  # batches are of half of the games
 
@@ -185,7 +185,7 @@ def test_one_evaluator_for_two_workers_is_used_by_one_at_a_time() -> None:
 def test_errors_of_a_worker_reach_the_caller() -> None:
     config = recipe(workers=2)
     with pytest.raises(OSError, match="had enough"):
-        list(Generator(config, [Checksum(), Checksum(fail_after=5)]).play(plans_of(config)))
+        list(GameGenerator(config, [Checksum(), Checksum(fail_after=5)]).play(plans_of(config)))
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("self-play")]
 
     def broken() -> Iterator[GamePlan]:
@@ -193,7 +193,7 @@ def test_errors_of_a_worker_reach_the_caller() -> None:
         raise LookupError("no more plans")
 
     with pytest.raises(LookupError, match="no more plans"):
-        list(Generator(config, [Checksum()]).play(broken()))
+        list(GameGenerator(config, [Checksum()]).play(broken()))
 
 
 def test_a_network_that_answers_nonsense_is_named() -> None:
@@ -204,14 +204,14 @@ def test_a_network_that_answers_nonsense_is_named() -> None:
             return result
 
     with pytest.raises(NetworkError, match="checksum: an evaluation is not finite"):
-        list(Generator(recipe(), [Nonsense()]).play(plans_of(recipe())))
+        list(GameGenerator(recipe(), [Nonsense()]).play(plans_of(recipe())))
 
 
 @pytest.mark.parametrize("how", ["stop", "close"])
 def test_an_endless_run_ends_when_it_is_told_to(how: str) -> None:
     config, stop = recipe(workers=2), threading.Event()
     endless = (make_plan(config, 0, i) for i in itertools.count())
-    games = Generator(config, [Checksum(), Checksum()]).play(endless, stop)
+    games = GameGenerator(config, [Checksum(), Checksum()]).play(endless, stop)
     assert next(games)
     if how == "stop":
         stop.set()
@@ -225,7 +225,7 @@ def test_an_endless_run_ends_when_it_is_told_to(how: str) -> None:
 def test_games_that_are_over_at_their_start_do_not_end_a_worker(at_once: int) -> None:
     config = recipe(games_at_once=at_once, game={"sizes": {5: 1}, "max_moves": 3})
     plans = [replace(plan, start=(0, 1, 2) if plan.index < 10 else ()) for plan in plans_of(config, 20)]
-    finished = Generator(config, [Checksum()]).play(plans)
+    finished = GameGenerator(config, [Checksum()]).play(plans)
     assert sorted(game.index for games in finished for game in games) == list(range(20))
 
 
@@ -238,7 +238,7 @@ def test_threads_end_where_another_one_cannot_start(monkeypatch: pytest.MonkeyPa
         start(thread)
 
     config = recipe(workers=2)
-    generator = Generator(config, [Checksum()])
+    generator = GameGenerator(config, [Checksum()])
     monkeypatch.setattr(threading.Thread, "start", refuse)
     at_exit: list[Callable[[], None]] = []
     monkeypatch.setattr(atexit, "register", at_exit.append)
@@ -253,12 +253,12 @@ _LEFT_PLAYING = """
 import itertools, time
 from tengen.evaluators import UniformEvaluator
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.generate import Generator
+from tengen.selfplay.generate import GameGenerator
 from tengen.selfplay.plan import make_plan
 
 size = {"cycles": 1, "games_per_cycle": 1, "games_at_once": 64, "workers": 2, "search": {"visits": 200}}
 config = SelfPlayConfig(name="test", network={"family": "residual"}, **size)
-games = Generator(config, [UniformEvaluator()]).play(make_plan(config, 0, i) for i in itertools.count())
+games = GameGenerator(config, [UniformEvaluator()]).play(make_plan(config, 0, i) for i in itertools.count())
 next(games)
 time.sleep(0.1)
 """
@@ -272,14 +272,14 @@ def test_a_program_may_end_while_it_plays() -> None:
 
 def test_what_cannot_work_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one evaluator"):
-        Generator(recipe(), [])
+        GameGenerator(recipe(), [])
     with pytest.raises(RecipeError, match="did you mean c_puct"):
-        Generator(recipe(search={"params": {"c_puc": 1}}), [Checksum()])
+        GameGenerator(recipe(search={"params": {"c_puc": 1}}), [Checksum()])
     with pytest.raises(ValueError, match="must agree in"):
-        Generator(recipe(search={"full": {"transpositions": True}}), [Checksum()])
+        GameGenerator(recipe(search={"full": {"transpositions": True}}), [Checksum()])
     with pytest.raises(ValueError, match="resign_winrate must be 0 to 1"):
-        Generator(recipe(), [Checksum()], resign_winrate=2.0)
-    generator = Generator(recipe(), [Checksum()])
+        GameGenerator(recipe(), [Checksum()], resign_winrate=2.0)
+    generator = GameGenerator(recipe(), [Checksum()])
     list(generator.play(plans_of(recipe(), 1)))
     with pytest.raises(RuntimeError, match="plays once"):
         next(generator.play([]))

@@ -15,7 +15,7 @@ from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import Game
-from tengen.match.batch import go_on
+from tengen.match.batch import never_stop
 from tengen.match.folder import read_folder
 from tengen.match.player import Choice, Turn
 from tengen.ratings.pool import matches_in
@@ -135,7 +135,7 @@ def test_default_is_opened_by_its_name() -> None:
         opened.append(path)
         return UniformEvaluator()
 
-    PlayerOpener(BY_WORD, load, go_on)(RunPlayers(1).parse("policy:default"))
+    PlayerOpener(BY_WORD, load, never_stop)(RunPlayers(1).parse("policy:default"))
     assert opened == ["default"]
 
 
@@ -145,7 +145,7 @@ def test_players_of_a_rating_capture_dead_stones_only_where_they_count(word: str
     game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .")
     players = RunPlayers(1, pass_policy="no-useful-move")
     spec = players.network(7) if word == "network 7" else players.parse(word)
-    opener = PlayerOpener(BY_WORD, load, go_on)
+    opener = PlayerOpener(BY_WORD, load, never_stop)
     passes = []
     for dead_stones in ("pass-alive", "none"):
         player = opener(spec)

@@ -10,17 +10,26 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.ratings.elo import fit
-from tengen.selfplay.rating_book import FILE, Pairing, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
+from tengen.selfplay.rating_book import (
+    FILE,
+    AnchorResult,
+    RatingBook,
+    RatingEvent,
+    only_beats_itself,
+    saturated_opponents,
+)
 
 Split = tuple[int, int, int]
 
 
-def pairing(player: str, anchor: str, black: Split, white: Split, word: str = "", own: bool = False) -> Pairing:
+def pairing(player: str, anchor: str, black: Split, white: Split, word: str = "", own: bool = False) -> AnchorResult:
     games = sum(black) + sum(white)
-    return Pairing(player=player, anchor=anchor, word=word or anchor, own=own, black=black, white=white, distinct=games)
+    return AnchorResult(
+        player=player, anchor=anchor, word=word or anchor, own=own, black=black, white=white, distinct=games
+    )
 
 
-def event(number: int, *pairings: Pairing) -> RatingEvent:
+def event(number: int, *pairings: AnchorResult) -> RatingEvent:
     player = f"network {number}"
     return RatingEvent(
         number=number, games=100 * number, hours=number / 4, player=player, size=7, komi=9, pairings=pairings
@@ -110,7 +119,7 @@ def test_the_alarm_is_that_of_the_newest_rating() -> None:
 
 
 def test_networks_that_must_be_kept() -> None:
-    early = Pairing(
+    early = AnchorResult(
         player="network 20",
         anchor="network 4",
         word="early",

@@ -29,7 +29,7 @@ _LEANING = 0.4
 _UNANIMOUS = 0.9
 
 
-class Counter:
+class PositionCounter:
     """Counts by playouts and by the network's ownership, averaged over the symmetries; or by one of them.
 
     If the network does not predict ownership, playouts decide; by both also where there is none for the board size.

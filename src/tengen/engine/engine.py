@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tengen.engine.clock import MARGIN
-from tengen.engine.count import Counter, Way
+from tengen.engine.count import PositionCounter, Way
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
@@ -67,7 +67,7 @@ class Engine:
         self._asked = params or SearchParams()
         self._batch = batch
         self._search = _new_search(evaluator, self._asked, batch, seed, threads)
-        self._counter = Counter(evaluator, seed=seed)
+        self._counter = PositionCounter(evaluator, seed=seed)
         self._judge = ResignJudge()
         self._seed = seed
         self._random = np.random.default_rng(seed)

@@ -322,10 +322,10 @@ class TreeSearch(SearchView):
         """Say how many simulations will follow; 0, as after every `set_root`, stands for `params.planned_visits`."""
         plan(self._native, simulations)
 
-    def run(self, visits: int, keep_going: Callable[[], bool] = lambda: True) -> int:
-        """Plan and search until the root has `visits`, or until `keep_going()`, asked before each batch, says no."""
+    def run(self, visits: int, until: Callable[[], bool] = lambda: False) -> int:
+        """Plan and search until the root has `visits`, or until `until()`, asked before each batch, says yes."""
         self.plan(visits - self.visits)
-        while (done := self.visits) < visits and keep_going():
+        while (done := self.visits) < visits and not until():
             self.step(visits - done)
         return self.visits
 

@@ -53,7 +53,7 @@ class OpenPlayer(Protocol):
 Check = Callable[[], None]
 
 
-def go_on() -> None:
+def never_stop() -> None:
     """The default check: never stop."""
 
 
@@ -73,7 +73,7 @@ class BatchMatch:
         at_once: int = GAMES_AT_ONCE,
         threads: int | None = None,
         open_player: OpenPlayer = open_player,
-        check: Check = go_on,
+        check: Check = never_stop,
     ) -> None:
         if at_once < 1:
             raise ValueError(f"{at_once} games at once are impossible: give 1 or more")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tengen.engine import Engine, Limits
 from tengen.engine.clock import Clock
-from tengen.engine.count import Counter
+from tengen.engine.count import PositionCounter
 from tengen.engine.params import PassPolicy, SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import MoveRestriction, SearchView, TreeSearch
@@ -130,8 +130,8 @@ class _EvaluatorPlayer(Player):
         self._has_policy = has_policy
 
     @cached_property
-    def _counter(self) -> Counter:
-        return Counter(self._evaluator)
+    def _counter(self) -> PositionCounter:
+        return PositionCounter(self._evaluator)
 
     def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
         if not self._has_policy:

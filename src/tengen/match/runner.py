@@ -13,7 +13,7 @@ from tengen.cluster import Cluster
 from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network
 from tengen.machine import core_count
-from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
+from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, never_stop
 from tengen.match.cluster import MatchWork, play_by_cluster, start_players
 from tengen.match.folder import MatchFolder, PlayedRecord
 from tengen.match.length import games_that_count
@@ -68,7 +68,7 @@ class InBatch:
     threads: int | None = None
     open_player: OpenPlayer = open_player
     find_network: FindNetwork = find_network
-    check: Check = go_on
+    check: Check = never_stop
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class InCluster:
     cluster: Cluster
     at_once: int = 1
     find_network: FindNetwork = find_network
-    check: Check = go_on
+    check: Check = never_stop
 
 
 Execution: TypeAlias = InWorkers | InBatch | InCluster

@@ -16,7 +16,6 @@ from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages, divergence, log_policy
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.callbacks import LossMeans, make_callbacks
-from tengen.training.config import Precision
 from tengen.training.fabric import in_bf16
 from tengen.training.schedules import Position
 from tengen.training.trainer import Trainer
@@ -131,5 +130,5 @@ class PolicyLearner:
 def module_evaluator(module: nn.Module, name: str, plane_set: str, config: PolicyGradientConfig) -> TorchEvaluator:
     """A frozen copy of a network, for games on the CPU."""
     frozen = plain(module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    precision: Precision = "bf16" if in_bf16(config.learn.precision, "cpu") else "f32"
-    return TorchEvaluator(frozen, name=name, plane_set=plane_set, device="cpu", precision=precision)
+    half = in_bf16(config.learn.precision, "cpu")
+    return TorchEvaluator(frozen, name=name, plane_set=plane_set, device="cpu", precision="bf16" if half else "f32")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tengen.cluster import Cluster
 from tengen.data.split import derive
-from tengen.match.batch import Check, go_on
+from tengen.match.batch import Check, never_stop
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
@@ -55,7 +55,7 @@ def gate(
     playing: Path,
     fair_komi: dict[int, float],
     cluster: Cluster | None = None,
-    check: Check = go_on,
+    check: Check = never_stop,
 ) -> GateResult:
     """Play the gate of network `number` on the main board size, at fair komi, both colors equally, without noise.
 

@@ -75,7 +75,7 @@ def play_params(config: SelfPlayConfig, resign_winrate: float = 0.0) -> _native.
     return params
 
 
-class Generator:
+class GameGenerator:
     """Plays games by a recipe. A game depends on its plan, the recipe and the network alone: not on the workers, on
     how many games are in flight, or on when it is played.
 

@@ -19,8 +19,7 @@ from tengen.machine import Device, core_count
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import RECENT, CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.generate import Generator as GameGenerator
-from tengen.selfplay.generate import to_record
+from tengen.selfplay.generate import GameGenerator, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 from tengen.selfplay.transport import BLOCK, Transport
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tengen.cluster import Cluster
 from tengen.data.split import derive
 from tengen.errors import TengenError
-from tengen.match.batch import Check, go_on
+from tengen.match.batch import Check, never_stop
 from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
 from tengen.match.outcome import FAILURES, Outcome
@@ -35,7 +35,7 @@ from tengen.selfplay.matches import (
     run_pass_policy,
     tallies_by_color,
 )
-from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
+from tengen.selfplay.rating_book import AnchorResult, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ def rate(
     hours: float = 0.0,
     threads: int = 2,
     load: Load | None = None,
-    check: Check = go_on,
+    check: Check = never_stop,
     cluster: Cluster | None = None,
 ) -> RatingEvent:
     """Rate network `number` of a run: play the games that `folder`/matches lacks, and fit all ratings anew.
@@ -155,7 +155,9 @@ def rate(
     return event
 
 
-def play(folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: int, opener: PlayerOpener) -> Pairing:
+def play(
+    folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: int, opener: PlayerOpener
+) -> AnchorResult:
     """The games of network `number` against an anchor, played in `folder`/matches/rating-NUMBER-vs-ANCHOR.
 
     Games in which a program failed do not count. Raises TengenError when the anchor cannot play.
@@ -174,7 +176,7 @@ def play(folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: in
         trouble.append(str(error))
     fair = [outcome for outcome in outcomes if outcome.reason not in FAILURES]
     black, white = ((t.wins, t.draws, t.losses) for t in tallies_by_color(fair, player.name))
-    return Pairing(
+    return AnchorResult(
         player=player.name,
         anchor=anchor.name,
         word=anchor.word,

@@ -43,7 +43,7 @@ class Standing(_Row):
         return f"{self.elo:+.0f} [{low} to {high}]"
 
 
-class Pairing(_Row):
+class AnchorResult(_Row):
     """The games of a network against an anchor. `black`, `white`: the network's wins, draws, losses as that color.
 
     `own` says that the anchor is a network of the run too, the one of this `number`. `distinct` counts different games;
@@ -104,7 +104,7 @@ class RatingEvent(_Row):
     player: str
     size: int
     komi: float
-    pairings: tuple[Pairing, ...] = ()
+    pairings: tuple[AnchorResult, ...] = ()
     elo: Standing | None = None
     outside: Standing | None = None
     only_beats_itself: str | None = None
@@ -112,7 +112,7 @@ class RatingEvent(_Row):
     warnings: tuple[str, ...] = ()
 
     @property
-    def past(self) -> Pairing | None:
+    def past(self) -> AnchorResult | None:
         """The games against the network that was rated before."""
         return next((pairing for pairing in self.pairings if pairing.word == "past"), None)
 

@@ -29,8 +29,8 @@ DEFAULT_FRACTION = 0.02
 """Share of the games that validate unless a recipe says otherwise."""
 _VALIDATE_EVERY = 1000  # steps, unless epochs are given
 
-Precision = Literal["auto", "bf16", "f32"]
-Device = Literal["auto", "cpu", "cuda"]
+TrainerPrecision = Literal["auto", "bf16", "f32"]
+TrainerDevice = Literal["auto", "cpu", "cuda"]
 ValueLoss = Literal["auto", "mse", "bce"]
 
 
@@ -128,8 +128,8 @@ class TrainerConfig(Strict):
         "auto: cross-entropy of win, draw, loss, or bce for the head `win-loss` and mse for `scalar`",
     )
     clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
-    precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
-    device: Device = key("auto", "auto: the GPU that CUDA or ROCm finds, else the CPU")
+    precision: TrainerPrecision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
+    device: TrainerDevice = key("auto", "auto: the GPU that CUDA or ROCm finds, else the CPU")
     devices: int = key(1, "GPUs, or processes on a CPU, that each compute an equal part of every batch", ge=1)
     strategy: Literal["ddp"] = key("ddp", "of several devices: ddp, each holds the network and gradients are averaged")
     accumulate: int = key(

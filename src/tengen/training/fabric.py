@@ -12,7 +12,7 @@ from lightning_fabric.plugins import MixedPrecision
 
 from tengen.errors import RecipeError
 from tengen.machine import core_count
-from tengen.training.config import Precision, TrainerConfig
+from tengen.training.config import TrainerConfig, TrainerPrecision
 from tengen.training.ranks import ALONE, Environment, Rank, ddp
 
 
@@ -64,7 +64,7 @@ class _Autocast(MixedPrecision):
         return data
 
 
-def in_bf16(precision: Precision, device: str) -> bool:
+def in_bf16(precision: TrainerPrecision, device: str) -> bool:
     """Whether to multiply in bf16: where asked for, and with auto where the processor has instructions for it.
 
     Without them bf16 costs time: a b2c32 trained 9 times slower than in f32 with oneDNN held to AVX2, and half as fast
