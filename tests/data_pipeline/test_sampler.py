@@ -16,7 +16,7 @@ from data_pipeline.self_play_games import self_played
 from tengen.data import OnePerGame, PositionChoice, Rows, Sampler, Store, StoreWriter, encode_game
 from tengen.data.label_sampler import LabelSampler
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, pack_moves
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.errors import StoreError
 from tengen.game import Game
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tengen.data.batch import Batch, Prefetcher, Rows, prefetch
+    from tengen.data.batch import Batch, Rows
     from tengen.data.label_sampler import LabelSampler, MixedSampler, TargetMix, recorded_positions
     from tengen.data.planes import (
         FeatureContext,
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
         plane_set_names,
         register_plane_set,
     )
+    from tengen.data.prefetcher import Prefetcher, prefetch
     from tengen.data.record import GameRecord, game_hash, pack_moves
     from tengen.data.sampler import OnePerGame, PositionChoice, Sampler
     from tengen.data.store import Store, StoreWriter
     from tengen.data.writer import StoreAppender
 
 _NAMES = {
-    "batch": ("Batch", "Prefetcher", "Rows", "prefetch"),
+    "batch": ("Batch", "Rows"),
     "label_sampler": ("LabelSampler", "MixedSampler", "TargetMix", "recorded_positions"),
     "planes": (
         *("FeatureContext", "NativePlaneSet", "PlaneSet", "PythonPlaneSet"),
         *("encode_game", "plane_set", "plane_set_names", "register_plane_set"),
     ),
+    "prefetcher": ("Prefetcher", "prefetch"),
     "record": ("GameRecord", "game_hash", "pack_moves"),
     "sampler": ("OnePerGame", "PositionChoice", "Sampler"),
     "store": ("Store", "StoreWriter"),

@@ -14,7 +14,7 @@ from tengen import _native
 from tengen.data.batch import Batch, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.record import UNKNOWN_KOMI
-from tengen.data.split import ANY_RULES, derive, uniform
+from tengen.data.seeds import ANY_RULES, derive, uniform
 from tengen.data.store import Shard, Store
 from tengen.errors import NetworkError, StoreError
 from tengen.sgf.values import rank, rank_strength

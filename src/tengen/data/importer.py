@@ -23,8 +23,9 @@ import pyarrow.compute as pc
 
 from tengen.data.import_report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
 from tengen.data.rows import DROPPED, FILTERED, ImportedRows, Note, RowOptions, trees_to_rows
+from tengen.data.seeds import mix
 from tengen.data.sources import ImportLimits, SourceProblem, Sources, Tree
-from tengen.data.split import in_fraction, mix
+from tengen.data.split import in_fraction
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.disk import json_text

@@ -16,7 +16,8 @@ from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import symmetry_table, unpack_shares
 from tengen.data.sampler import OnePerGame, Sampler, check_part, check_step, choose_games
-from tengen.data.split import Shuffle, Split
+from tengen.data.shuffle import Shuffle
+from tengen.data.split import Split
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
 

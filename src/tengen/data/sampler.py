@@ -15,7 +15,9 @@ from tengen.data.encoder import NO_TARGETS, Encoder, Target, komi_shift
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import WHITE_BIT, is_opponents
-from tengen.data.split import CHOICE, KOMI, PLY, SCORING, WITHIN, Shuffle, Split, choose, derive, mix, uniform
+from tengen.data.seeds import CHOICE, KOMI, PLY, SCORING, WITHIN, derive, mix, uniform
+from tengen.data.shuffle import Shuffle
+from tengen.data.split import Split, choose
 from tengen.data.store import Store
 from tengen.errors import StoreError, unknown_name
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tengen.data.encoder import RULE_SETS, komi_shift
 from tengen.data.label_sampler import MIN_PROBABILITY
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
-from tengen.data.split import Shuffle, derive
+from tengen.data.seeds import derive
+from tengen.data.shuffle import Shuffle
 from tengen.data.store import Store
 from tengen.engine.limits import Limits
 from tengen.engine.queue import SearchQueue

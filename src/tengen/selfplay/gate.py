@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tengen.cluster import Cluster
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.match.batch import Check, never_stop
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally

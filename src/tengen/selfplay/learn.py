@@ -15,7 +15,7 @@ import torch
 from tengen.data.label_sampler import LabelSampler, MixedSampler, TargetMix, recorded_positions
 from tengen.data.planes import plane_set
 from tengen.data.sampler import PositionChoice, Sampler
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network_of

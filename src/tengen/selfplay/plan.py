@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.selfplay.config import KomiConfig, SelfPlayConfig
 
 _STANDARD = NormalDist()

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from tengen.cluster import Cluster
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.errors import TengenError
 from tengen.match.batch import Check, never_stop
 from tengen.match.conditions import Conditions

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from tengen.coords import pass_point
-from tengen.data.batch import Batch, BatchSource, Rows, prefetch
+from tengen.data.batch import Batch, Rows
 from tengen.data.encoder import Target
+from tengen.data.prefetcher import BatchSource, prefetch
 from tengen.data.record import WHITE_BIT, symmetry_table
 from tengen.data.store import Store
 from tengen.errors import RecipeError

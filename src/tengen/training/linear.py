@@ -17,7 +17,9 @@ import numpy.typing as npt
 from tengen import _native
 from tengen.checksums import check_seal
 from tengen.data.sampler import OnePerGame, Sampler
-from tengen.data.split import Permutation, choose, derive
+from tengen.data.seeds import derive
+from tengen.data.shuffle import Permutation
+from tengen.data.split import choose
 from tengen.data.store import Store
 from tengen.disk import write_whole
 from tengen.errors import StoreError

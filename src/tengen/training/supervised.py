@@ -16,7 +16,7 @@ from torch import nn
 from tengen.data.label_sampler import LabelSampler
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator

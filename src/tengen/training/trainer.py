@@ -20,7 +20,7 @@ from lightning_fabric import Fabric
 from lightning_utilities.core.apply_func import apply_to_collection
 from torch import Tensor, nn
 
-from tengen.data.split import derive
+from tengen.data.seeds import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError, TrainingDiverged
 from tengen.machine import keep_freed_memory

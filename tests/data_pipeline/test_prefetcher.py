@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tengen.data import Batch, prefetch
-from tengen.data.batch import Prefetcher
+from tengen.data.prefetcher import Prefetcher
 
 
 class Source:
