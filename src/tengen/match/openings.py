@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tengen.errors import IllegalMove, RecipeError, SgfError
 from tengen.game import Game
 from tengen.match.conditions import Conditions
-from tengen.match.moves import move_weights
+from tengen.match.moves import allowed_moves, draw_moves
 from tengen.match.player import Player
 from tengen.match.spec import PlayerSpec
 from tengen.sgf import read_game, split_trees
@@ -74,13 +74,19 @@ class Drawn:
     def moves(self, pairs: Sequence[GamePair]) -> list[list[int]]:
         conditions = self._conditions
         games = [conditions.new_game() for _ in pairs]
-        uniform = [np.random.default_rng((conditions.seed, pair.round)).random(conditions.drawn) for pair in pairs]
+        uniform = np.array(
+            [np.random.default_rng((conditions.seed, pair.round)).random(conditions.drawn) for pair in pairs]
+        )
         for ply in range(conditions.drawn):
             playing = [i for i, game in enumerate(games) if not game.is_over and game.legal_points()]
             for asked, chosen in self._by_policy(pairs, games, playing):
-                weights = self._weights(asked, [games[i] for i in chosen])
-                for i, row in zip(chosen, weights, strict=True):
-                    games[i].play(_draw(games[i], row, conditions.opening_temperature, uniform[i][ply]))
+                group = [games[i] for i in chosen]
+                legal = allowed_moves(group, "free", "none")
+                legal[:, -1] = False
+                weights = self._weights(asked, group)
+                points = draw_moves(weights, legal, conditions.opening_temperature, uniform[chosen, ply])
+                for game, point in zip(group, points.tolist(), strict=True):
+                    game.play(point)
         return [[point for _, point in game.moves] for game in games]
 
     def _by_policy(
@@ -104,13 +110,6 @@ class Drawn:
             if (policy := player.opening_policy(games)) is not None:
                 return policy.astype(np.float64)
         return np.tile(_off_edge(games[0].size), (len(games), 1))
-
-
-def _draw(game: Game, policy: NDArray[np.float64], temperature: float, uniform: float) -> int:
-    """A legal point drawn by policy ** (1 / temperature), all with the same probability where none has any."""
-    legal = game.legal_points()
-    weights = move_weights(policy[legal][None], np.ones((1, len(legal)), bool), temperature)[0].cumsum()
-    return legal[int(np.searchsorted(weights, min(uniform * weights[-1], np.nextafter(weights[-1], 0)), "right"))]
 
 
 class Listed:
