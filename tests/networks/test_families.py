@@ -14,7 +14,7 @@ from tengen.errors import NetworkError  # noqa: E402
 from tengen.networks import FAMILIES, Family, Heads, NetConfig, NetOutput, build, parse_config  # noqa: E402
 from tengen.networks.registry import check_heads, mac_count, parameter_count  # noqa: E402
 from tengen.networks.residual import ResidualConfig  # noqa: E402
-from tengen.training.supervised import make_network  # noqa: E402
+from tengen.training.network import make_network  # noqa: E402
 
 PLANES, SCALARS = 11, 4
 TOWER = {"score": True, "ownership": True, "value": {"kind": "pool", "output": "win-loss", "hidden": 8}}

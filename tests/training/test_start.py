@@ -34,8 +34,9 @@ from tengen.training.callbacks import CALLBACKS  # noqa: E402
 from tengen.training.card import learned_games  # noqa: E402
 from tengen.training.cluster import _paths  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.network import make_network  # noqa: E402
 from tengen.training.start import LEARNED, Origin, scale_down, start_from, start_whole, with_network  # noqa: E402
-from tengen.training.supervised import make_network, train  # noqa: E402
+from tengen.training.supervised import train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
 RESIDUAL = {"family": "residual", "size": "b1c8"}

@@ -35,9 +35,9 @@ from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import games_learned, learned_games, make_card, provenance
 from tengen.training.export import for_play
 from tengen.training.losses import WeightedLosses, learns_results, needed_targets
+from tengen.training.network import make_network, sees_rules
 from tengen.training.schedules import Position
 from tengen.training.start import start_whole
-from tengen.training.supervised import make_network, sees_rules
 from tengen.training.trainer import Trainer
 
 _logger = logging.getLogger(__name__)

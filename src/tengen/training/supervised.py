@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from tengen.data.label_sampler import LabelSampler
@@ -20,10 +19,8 @@ from tengen.data.seeds import derive
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.networks import NetConfig, build, parse_config
-from tengen.networks.blocks import ScalarLinear
+from tengen.networks import NetConfig, parse_config
 from tengen.networks.export import export, relabel
-from tengen.networks.registry import check_heads
 from tengen.runs.checkpoints import checkpoints
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder
@@ -59,6 +56,7 @@ from tengen.training.fabric import check_devices, make_fabric, set_threads
 from tengen.training.identity import check_resumes, identity
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import Estimate, agreement, measure
+from tengen.training.network import make_network, sees_rules
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
@@ -81,23 +79,6 @@ _logger = logging.getLogger(__name__)
 
 OnStart = Callable[[Trainer[TensorBatch], TransferredLayers | None], None]
 """Called with the trainer, and with what a new run took from its start."""
-
-
-def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
-    """A fresh network of a recipe's fields; its weights follow from `seed`. Raises NetworkError as `check_heads`."""
-    torch.manual_seed(seed)
-    config, planes, scalars = parse_config(network), len(inputs.planes), len(inputs.scalars)
-    module = build(config, planes, scalars)
-    check_heads(module, config, planes, scalars)
-    return module
-
-
-def sees_rules(network: nn.Module, inputs: PlaneSet) -> bool:
-    """Whether a network sees rules and komi: by the scalars, or by planes of the komi."""
-    layers = (part for part in network.modules() if isinstance(part, ScalarLinear))
-    return any(layer.in_features > layer.first for layer in layers) or any(
-        plane.startswith("komi") for plane in inputs.planes
-    )
 
 
 def check_settings(run: RunConfig) -> None:
