@@ -32,6 +32,6 @@ def trained(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def mine(trained: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of the only network that is installed, that of the run."""
-    monkeypatch.setattr(installed_networks, "EMBEDDED", trained / "nets")
+    monkeypatch.setattr(installed_networks, "SHIPPED", trained / "nets")
     monkeypatch.setattr(installed_networks, "DEFAULT_NAME", trained / "nets" / "default")
     return "mine"

@@ -103,10 +103,10 @@ def test_evaluate_takes_the_default_network_of_the_board(
     trained: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By its own card, which tells what it learned, and under its own name."""
-    for path in (trained / "nets" / "mine.onnx", installed_networks.EMBEDDED / "zero-7x7.onnx"):
+    for path in (trained / "nets" / "mine.onnx", installed_networks.SHIPPED / "zero-7x7.onnx"):
         shutil.copy(path, tmp_path)
     (tmp_path / "default").write_text("zero-7x7\n7 mine\n", encoding="utf-8")
-    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "SHIPPED", tmp_path)
     monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
     assert main(["evaluate", "default", str(store), "--json"]) == 0
     printed = capsys.readouterr()

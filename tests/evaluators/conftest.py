@@ -24,6 +24,6 @@ def nets(tmp_path: Path, network: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         onnx.helper.set_model_props(model, {"other": "text", **card_named(name).metadata()})
         onnx.save(model, folder / f"{name}.onnx")
     (folder / "default").write_text("beta\n")
-    monkeypatch.setattr(installed_networks, "EMBEDDED", folder)
+    monkeypatch.setattr(installed_networks, "SHIPPED", folder)
     monkeypatch.setattr(installed_networks, "DEFAULT_NAME", folder / "default")
     return folder

@@ -105,7 +105,7 @@ def test_default_asks_the_networks_that_its_file_names(
     for name in ("broad", "small"):
         (tmp_path / f"{name}.onnx").write_bytes(network.read_bytes())
     (tmp_path / "default").write_text("broad\n7 small\n", encoding="utf-8")
-    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "SHIPPED", tmp_path)
     monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
     assert installed_networks.find_network("default") == tmp_path / "broad.onnx"
     assert installed_networks.default_by_size() == {7: tmp_path / "small.onnx"}

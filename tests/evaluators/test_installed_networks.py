@@ -8,7 +8,7 @@ from small_network import card_named, random_inputs
 from tengen.disk import cache_folder
 from tengen.errors import NetworkError, NoHomeFolder
 from tengen.evaluators import installed_networks, load_evaluator
-from tengen.evaluators.installed_networks import PortableNetwork, add_network, find_network, installed
+from tengen.evaluators.installed_networks import add_network, find_network, installed
 from tengen.evaluators.playout_file import installed_playouts
 
 
@@ -48,19 +48,11 @@ def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
 
 
 def test_no_network_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installed_networks, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(installed_networks, "SHIPPED", tmp_path)
     monkeypatch.setattr(installed_networks, "DEFAULT_NAME", tmp_path / "default")
     assert installed() == []
     with pytest.raises(NetworkError, match="no network is installed"):
         find_network("default")
-
-
-def test_a_network_for_another_machine(nets: Path, network: Path, tmp_path: Path) -> None:
-    """Every machine has a shipped network by its name; by a path, only this one has it there."""
-    assert PortableNetwork.of("alpha", nets / "alpha.onnx") == PortableNetwork("alpha")
-    for path in (network, nets / "alpha.onnx"):
-        sent = PortableNetwork.of(str(path), path).unpack(tmp_path / "there")
-        assert Path(sent) == tmp_path / "there" / path.name and Path(sent).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.posix

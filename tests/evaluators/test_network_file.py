@@ -52,7 +52,7 @@ BROKEN = {b"Conv": b"C\xffnv", b"Constant": b"Constan*", b"policy": b"p\xe9licy"
 def test_a_file_with_a_broken_name_is_refused_by_all_that_read_it(tmp_path: Path, name: bytes) -> None:
     """OpenVINO and ONNX put the bytes into their messages, which failed over them."""
     path = tmp_path / "broken.onnx"
-    path.write_bytes((installed_networks.EMBEDDED / "zero-7x7.onnx").read_bytes().replace(name, BROKEN[name]))
+    path.write_bytes((installed_networks.SHIPPED / "zero-7x7.onnx").read_bytes().replace(name, BROKEN[name]))
     readers: list[Callable[[], object]] = [
         lambda: load_evaluator(path, "cpu", remember=False),
         lambda: load_evaluator(path, "onnxruntime"),

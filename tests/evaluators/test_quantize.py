@@ -17,7 +17,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators import BatchEvaluator, openvino
 from tengen.evaluators import quantize as quantization
 from tengen.evaluators.evaluation import InputBatch
-from tengen.evaluators.installed_networks import EMBEDDED, find_network
+from tengen.evaluators.installed_networks import SHIPPED, find_network
 from tengen.evaluators.network_file import INT8_OF, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.quantize import Cost, drawn_positions, quantize
@@ -81,7 +81,7 @@ def test_an_int8_file_that_is_not_the_networks_is_not_used(
         OpenVinoEvaluator(copy, precision="int8", remember=False)
 
 
-@pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*.int8.onnx")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.int8.onnx")), ids=lambda path: path.name)
 def test_a_shipped_int8_file_is_of_its_network(path: Path) -> None:
     network = path.with_name(path.name.replace(".int8", ""))
     assert read_card(path).provenance[INT8_OF] == hashlib.sha256(network.read_bytes()).hexdigest()

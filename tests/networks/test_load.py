@@ -12,7 +12,7 @@ onnx = pytest.importorskip("onnx", reason="networks need the extra [train]")
 from torch import nn  # noqa: E402
 
 from tengen.errors import NetworkError  # noqa: E402
-from tengen.evaluators.installed_networks import EMBEDDED, find_network  # noqa: E402
+from tengen.evaluators.installed_networks import SHIPPED, find_network  # noqa: E402
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator  # noqa: E402
 from tengen.networks import build, parse_config  # noqa: E402
 from tengen.networks.blocks import ScaledConv2d  # noqa: E402
@@ -75,8 +75,8 @@ def test_a_fresh_network_with_many_equal_numbers_is_whole(tmp_path: Path) -> Non
             torch.testing.assert_close(now, was, atol=2e-5, rtol=2e-5)
 
 
-@pytest.mark.parametrize("name", [path.stem for path in sorted(EMBEDDED.glob("*.onnx")) if "int8" not in path.name])
-def test_embedded_networks_compute_what_their_files_do(name: str) -> None:
+@pytest.mark.parametrize("name", [path.stem for path in sorted(SHIPPED.glob("*.onnx")) if "int8" not in path.name])
+def test_shipped_networks_compute_what_their_files_do(name: str) -> None:
     path = find_network(name)
     loaded, session = load_module(path), OnnxRuntimeEvaluator(path)._session
     given = inputs(27, 9, 9, (9, 9, 9))

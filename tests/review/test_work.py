@@ -4,7 +4,7 @@ import pickle
 
 from review.reviewed_game import RECORD
 
-from tengen.evaluators.installed_networks import PortableNetwork
+from tengen.evaluators.portable_network import PortableNetwork
 from tengen.review.work import FinishedReview, ReviewWork
 
 

@@ -26,13 +26,13 @@ from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.foreign_networks import is_foreign
 from tengen.evaluators.installed_networks import (
-    EMBEDDED,
+    SHIPPED,
     UnknownNetwork,
     add_network,
     default_by_size,
-    embedded_files,
     find_network,
     installed,
+    installed_files,
     refuse_folder,
     remove_network,
 )
@@ -182,7 +182,7 @@ def quantize(
             "network with tengen nets add, and quantize it by its name"
         )
     network = find_network(name)
-    if network.parent == EMBEDDED and not Path(name).is_file():
+    if network.parent == SHIPPED and not Path(name).is_file():
         raise NetworkError(f"{name} comes with Tengen, whose files stay as they are: copy {network} and give the copy")
     path, cost = write_int8(network, count=positions)
     print(
@@ -256,7 +256,7 @@ def find_file(name_or_path: str, *others: str) -> Path:
         return find_playout(name_or_path) if is_playout(name_or_path) else find_network(name_or_path)
     except UnknownNetwork as error:
         refuse_folder(Path(name_or_path), "network or playout policy")
-        networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
+        networks, playouts = ([file.stem for file in installed_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)
         message = f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}"

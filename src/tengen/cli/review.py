@@ -19,7 +19,8 @@ from tengen.cli.tables import print_table
 from tengen.disk import DISK_FULL, write_whole
 from tengen.errors import SgfError, TengenError, unknown_name
 from tengen.evaluators.board_warnings import boards_warning
-from tengen.evaluators.installed_networks import PortableNetwork, find_network
+from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.portable_network import PortableNetwork
 from tengen.review.files import FORMATS, file_of, games_to_review
 from tengen.review.work import FinishedReview, ReviewWork, network_digest
 from tengen.runs.progress import new_bar

@@ -4,7 +4,6 @@ import logging
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from tengen.disk import data_folder, write_whole
@@ -15,9 +14,9 @@ from tengen.formats import KATAGO_SUFFIXES
 
 logger = logging.getLogger(__name__)
 
-EMBEDDED = Path(__file__).parent.parent / "nets"
+SHIPPED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
-DEFAULT_NAME = EMBEDDED / "default"
+DEFAULT_NAME = SHIPPED / "default"
 """A text file that defines `default`: a network's name, then lines of a board size and the network for that size."""
 
 _OF_KATAGO = "KataGo's networks are at https://katagotraining.org/networks/"
@@ -44,8 +43,8 @@ def find_network(name_or_path: str | Path) -> Path:
         raise UnknownNetwork("this command needs a network: none is for tengen play and gtp alone")
     path, _, profile = text.rpartition("@") if is_foreign(text.rpartition("@")[0]) else (text, "", "")
     if is_foreign(path):
-        return converted_network(find_embedded(path, "", "network"), profile)
-    return find_embedded(text, SUFFIX, "network")
+        return converted_network(find_installed(path, "", "network"), profile)
+    return find_installed(text, SUFFIX, "network")
 
 
 def find_network_of(key: str, name_or_path: str | Path) -> Path:
@@ -62,19 +61,19 @@ def find_network_on(name_or_path: str | Path, size: int) -> Path:
 
 
 def _default() -> Path:
-    files = sorted(EMBEDDED.glob(f"*{SUFFIX}"))
+    files = sorted(SHIPPED.glob(f"*{SUFFIX}"))
     if not files:
         raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
     lines = _default_lines()
-    return EMBEDDED / f"{lines[0]}{SUFFIX}" if lines else files[0]
+    return SHIPPED / f"{lines[0]}{SUFFIX}" if lines else files[0]
 
 
 def default_by_size(name_or_path: str | Path = "default") -> dict[int, Path]:
-    """The embedded networks that `default` asks on boards of their own size, by size; no other network has some."""
+    """The shipped networks that `default` asks on boards of their own size, by size; no other network has some."""
     if str(name_or_path) != "default":
         return {}
     pairs = (line.split() for line in _default_lines()[1:])
-    return {int(size): EMBEDDED / f"{name}{SUFFIX}" for size, name in pairs}
+    return {int(size): SHIPPED / f"{name}{SUFFIX}" for size, name in pairs}
 
 
 def _default_lines() -> list[str]:
@@ -83,10 +82,10 @@ def _default_lines() -> list[str]:
     return [line.strip() for line in DEFAULT_NAME.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
-    """The embedded or installed file with this name and suffix, else the file at a path.
+def find_installed(name_or_path: str, suffix: str, kind: str) -> Path:
+    """The installed file with this name and suffix, shipped or added by the user, else the file at a path.
 
-    Raises UnknownNetwork, which names `kind` and the nearest embedded name, when there is neither.
+    Raises UnknownNetwork, which names `kind` and the nearest installed name, when there is neither.
     """
     if suffix and Path(name_or_path).name == name_or_path:
         for folder in _folders():
@@ -96,7 +95,7 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     if is_file(path):
         return path
     refuse_folder(path, kind)
-    names = [file.stem for file in embedded_files(suffix or SUFFIX)]
+    names = [file.stem for file in installed_files(suffix or SUFFIX)]
     hint = _OF_KATAGO if name_or_path.lower().endswith(".bin.gz") else suggestion(name_or_path, names)
     raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}", name_or_path)
 
@@ -125,25 +124,25 @@ def user_folder() -> Path:
 def _folders() -> list[Path]:
     """The folders of installed files; those of a user without a home folder are the shipped ones."""
     try:
-        return [EMBEDDED, user_folder()]
+        return [SHIPPED, user_folder()]
     except NoHomeFolder:
-        return [EMBEDDED]
+        return [SHIPPED]
 
 
-def embedded_files(suffix: str) -> list[Path]:
-    """The embedded files with this suffix, by name, then those that the user added; int8 files belong to others."""
+def installed_files(suffix: str) -> list[Path]:
+    """The shipped files with this suffix, by name, then those that the user added; int8 files belong to others."""
     found = [path for folder in _folders() for path in sorted(folder.glob(f"*{suffix}"))]
     return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 
 def installed(suffix: str = SUFFIX, read: Callable[[Path], Card] = read_card) -> list[tuple[Path, Card]]:
-    """The files and cards of the embedded networks, by name, then of those that the user added; `suffix` and `read` are
+    """The files and cards of the shipped networks, by name, then of those that the user added; `suffix` and `read` are
     those of networks or of other files.
 
     Files that cannot be read are left out with a warning in the log.
     """
     found = []
-    for path in embedded_files(suffix):
+    for path in installed_files(suffix):
         try:
             found.append((path, read(path)))
         except NetworkError as error:
@@ -176,7 +175,7 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     if name in _OTHER_MEANINGS or ends:
         why = f"it ends with {ends}, as a file does" if ends else "it has another meaning"
         raise NetworkError(f"{name!r} cannot be the name of a network: {why}; choose another name with --name")
-    if target.exists() or any(EMBEDDED.glob(f"{name}.*")):
+    if target.exists() or any(SHIPPED.glob(f"{name}.*")):
         raise NetworkError(f"a network {name!r} is installed already: choose another name with --name")
     if is_foreign(source):
         convert(source, target, profile, name)
@@ -207,34 +206,3 @@ def remove_network(name: str) -> list[Path]:
     for file in files:
         file.unlink()
     return files
-
-
-@dataclass(frozen=True)
-class PortableNetwork:
-    """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,
-    the int8 file after the network.
-    """
-
-    name: str
-    files: dict[str, bytes] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, name: str, path: Path) -> "PortableNetwork":
-        """The network of this name, whose file here is `path`."""
-        paths = [] if is_shipped(name, path) else [path, int8_path(path)]
-        return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
-
-    def unpack(self, folder: Path) -> str:
-        """What loads the network; its files, if there are some, are written into `folder`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in self.files.items():
-            (folder / name).write_bytes(data)
-        return str(folder / next(iter(self.files))) if self.files else self.name
-
-
-def is_shipped(name: str, path: Path) -> bool:
-    """Whether every machine with Tengen has the network of this name, whose file here is `path`.
-
-    The path of a shipped network is that of one machine.
-    """
-    return path.parent == EMBEDDED and Path(name).name == name

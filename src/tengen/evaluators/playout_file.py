@@ -32,14 +32,14 @@ def is_playout(name_or_path: str) -> bool:
     return (
         name_or_path == "linear"
         or name_or_path.endswith(SUFFIX)
-        or installed_networks.is_file(installed_networks.EMBEDDED / f"{name_or_path}{SUFFIX}")
+        or installed_networks.is_file(installed_networks.SHIPPED / f"{name_or_path}{SUFFIX}")
     )
 
 
 def find_playout(name_or_path: str) -> Path:
     """The file of `linear`, of an installed playout policy by name, or of a path; NetworkError when there is none."""
     name = STANDARD if name_or_path == "linear" else name_or_path
-    return installed_networks.find_embedded(name, SUFFIX, "playout policy")
+    return installed_networks.find_installed(name, SUFFIX, "playout policy")
 
 
 def read_playout_card(path: str | Path) -> Card:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tengen.cluster import Cluster, SharedFiles
-from tengen.evaluators.installed_networks import PortableNetwork
+from tengen.evaluators.portable_network import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
 from tengen.match.folder import PlayedRecord
 from tengen.match.player import Player

@@ -185,9 +185,9 @@ def network_cost(network: "NetConfig", edge: int = 19) -> tuple[int, int]:
 
 
 def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
-    embedded = FOLDER / f"{name_or_path}.yaml"
-    if Path(name_or_path).name == name_or_path and embedded.is_file():
-        return embedded
+    shipped = FOLDER / f"{name_or_path}.yaml"
+    if Path(name_or_path).name == name_or_path and shipped.is_file():
+        return shipped
     path = Path(name_or_path)
     if path.is_file():
         return path

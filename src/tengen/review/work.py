@@ -17,7 +17,8 @@ from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import NetworkError, SgfError, TengenError
 from tengen.evaluators import BatchEvaluator, load_evaluator
-from tengen.evaluators.installed_networks import PortableNetwork, default_by_size, find_network
+from tengen.evaluators.installed_networks import default_by_size, find_network
+from tengen.evaluators.portable_network import PortableNetwork
 from tengen.machine import Device
 from tengen.review.annotate import annotate, cost_text
 from tengen.review.files import NamedGame, file_of

@@ -14,7 +14,8 @@ from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.format import MANIFEST
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.evaluators.installed_networks import find_network_of, is_shipped
+from tengen.evaluators.installed_networks import find_network_of
+from tengen.evaluators.portable_network import is_shipped
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.places import LocalFiles
 from tengen.selfplay.config import LearnConfig, SelfPlayConfig

@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from tengen.cluster import Cluster, SharedFiles
-from tengen.evaluators.installed_networks import find_network_of, is_shipped
+from tengen.evaluators.installed_networks import find_network_of
+from tengen.evaluators.portable_network import is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes
