@@ -24,7 +24,7 @@ from filelock import FileLock
 from tengen.data import store as store_module
 from tengen.data.record import GameRecord, pack_moves
 from tengen.errors import StoreError
-from tengen.evaluators import devices
+from tengen.evaluators import device_rates
 from tengen.evaluators.installed_networks import find_network
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay import play
@@ -464,9 +464,9 @@ def test_games_that_another_process_holds_for_long_are_told_once(
 @pytest.mark.parametrize(("device", "kind"), [("onnxruntime", "OnnxRuntimeEvaluator"), ("auto", "OpenVinoEvaluator")])
 def test_the_recipe_says_what_evaluates(device: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """auto is the CPU where there is nothing else."""
-    monkeypatch.setattr(devices, "onnxruntime_providers", lambda: ["CPUExecutionProvider"])
-    monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
-    monkeypatch.setattr(devices, "cache_path", lambda name: Path("/dev/null") / name)
+    monkeypatch.setattr(device_rates, "onnxruntime_providers", lambda: ["CPUExecutionProvider"])
+    monkeypatch.setattr(device_rates, "openvino_devices", lambda: ["CPU"])
+    monkeypatch.setattr(device_rates, "cache_path", lambda name: Path("/dev/null") / name)
     config = CONFIG.model_copy(update={"device": device, "games_per_cycle": 2})
     transport = MemoryTransport({0: find_network("zero-7x7")})
     transport.cycle_games(0).begin()

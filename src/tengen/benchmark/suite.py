@@ -22,7 +22,7 @@ from tengen.benchmark.playing import (
     visits,
 )
 from tengen.errors import MissingExtra, NetworkError, TengenError
-from tengen.evaluators.devices import fastest_device, measure_layouts
+from tengen.evaluators.device_rates import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.machine import busy_cores, core_count, processor_name, total_memory

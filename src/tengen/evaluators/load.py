@@ -8,7 +8,8 @@ from typing import Literal, get_args
 
 from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.cached import CachedEvaluator
-from tengen.evaluators.devices import fastest_device, kept_layout, open_device
+from tengen.evaluators.device_rates import fastest_device, kept_layout
+from tengen.evaluators.devices import open_device
 from tengen.evaluators.evaluator import BatchEvaluator, BySizeEvaluator, Evaluator, UniformEvaluator
 from tengen.evaluators.installed_networks import default_by_size, find_network
 from tengen.evaluators.symmetric import SymmetricEvaluator
@@ -35,10 +36,10 @@ def load_evaluator(
 
     `device` cpu and intel-gpu run with OpenVINO, torch with PyTorch, all others with ONNX Runtime. `auto` is the CPU
     where a machine has no other device, else the fastest one for batches of `batch` positions, or of as many as a
-    search takes on each, measured once a machine and network (`devices.fastest_device`); on the CPU it takes the layout
-    that `tengen bench --tune` kept. `threads` compute, 0 means all cores. `precision` is OpenVINO's; with `remember`
-    off its compiled models do not go to the user's cache folder, as for networks that live for minutes. `cache` is the
-    number of positions to keep for each network, 0 none.
+    search takes on each, measured once a machine and network (`device_rates.fastest_device`); on the CPU it takes the
+    layout that `tengen bench --tune` kept. `threads` compute, 0 means all cores. `precision` is OpenVINO's; with
+    `remember` off its compiled models do not go to the user's cache folder, as for networks that live for minutes.
+    `cache` is the number of positions to keep for each network, 0 none.
     `on_sizes` names other networks for boards of these sizes.
     Raises NetworkError for an unknown name, a file that is no network, an unknown device, symmetry or precision, a
     negative number of threads, and for a device that is not there.

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tengen.data.record import GameRecord
-from tengen.evaluators.devices import EvaluatorOptions, fastest_device, open_device
+from tengen.evaluators.device_rates import fastest_device
+from tengen.evaluators.devices import EvaluatorOptions, open_device
 from tengen.evaluators.evaluator import Evaluator
 from tengen.machine import Device, core_count
 from tengen.runs.interruption import ShutdownFlag
