@@ -305,11 +305,8 @@ def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring
     assert offspring.gone()
 
 
-class Killer:
+class Killer(MatchObserver):
     """Kills a worker between two games."""
-
-    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
-        pass
 
     def played(self, outcome: Outcome, test: SprtState | None) -> None:
         for process in multiprocessing.active_children():
@@ -346,7 +343,7 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offsprin
     assert offspring.gone()
 
 
-class Clicker:
+class Clicker(MatchObserver):
     """Sees three games and stops the match."""
 
     def __init__(self) -> None:

@@ -25,6 +25,7 @@ from tengen.reinforce.learner import PolicyLearner  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
 from tengen.reinforce.report import write_policy_gradient_report  # noqa: E402
 from tengen.reinforce.trajectories import Trajectories  # noqa: E402
+from tengen.runs.checkpoints import checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
@@ -89,7 +90,7 @@ def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Pa
     assert read_game((unbroken / "games" / "00006-a.sgf").read_bytes())[0].moves
     assert "Score against the parent" in (unbroken / "report.html").read_text()
     load_evaluator(unbroken / "nets" / "small.onnx")
-    seen = torch.load(unbroken / "checkpoint.pt", weights_only=True)["learner"]["scalars"]
+    seen = torch.load(newest(unbroken), weights_only=True)["learner"]["scalars"]
     assert torch.isinf(seen["lowest"]).all(), "its parent looked at all scalars, so it knows them"
     assert weights(unbroken / "pool" / "00002.onnx") != weights(parent)
 
@@ -204,17 +205,22 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     with monkeypatch.context() as patch, pytest.raises(TrainingDiverged, match=message):
         patch.setattr(policy_gradient.PolicyLearner, "update", diverging)
         run_policy_gradient(small_config(parent), folder, progress=False)
-    assert torch.load(folder / "checkpoint.pt", weights_only=True)["learner"]["updates"] == 2
+    assert torch.load(newest(folder), weights_only=True)["learner"]["updates"] == 2
     assert sorted(path.name for path in (folder / "pool").iterdir()) == ["00000.onnx", "00002.onnx"]
     run_policy_gradient(small_config(parent), folder, progress=False)
     same_run(folder, unbroken)
+
+
+def newest(folder: Path) -> Path:
+    """The newest checkpoint of a run."""
+    return checkpoints(folder / "checkpoints")[-1][1]
 
 
 def same_run(found: Path, expected: Path) -> None:
     assert logged(found) == logged(expected)
     for name in ("pool/00004.onnx", "pool/00006.onnx", "nets/small.onnx"):
         assert weights(found / name) == weights(expected / name), name
-    one, two = (torch.load(folder / "checkpoint.pt", weights_only=True)["learner"] for folder in (found, expected))
+    one, two = (torch.load(newest(folder), weights_only=True)["learner"] for folder in (found, expected))
     assert one.pop("schedule") == two.pop("schedule")
     torch.testing.assert_close(one, two, rtol=0, atol=0)
 
@@ -231,7 +237,7 @@ def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(
     unbroken: Path, parent: Path, tmp_path: Path, forks: ForkServerContext
 ) -> None:
     folder = tmp_path / "run"
-    for death in (9, 16, 23):  # of 76 changes
+    for death in (10, 19, 25):  # of 86 changes
         process = forks.Process(target=_go, args=(small_config(parent).model_dump_json(), folder, death))
         process.start()
         process.join()

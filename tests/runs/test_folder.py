@@ -9,7 +9,7 @@ import pytest
 
 from tengen import disk
 from tengen.errors import RecipeError
-from tengen.runs.folder import RunFolder, check_same, difference, numbered
+from tengen.runs.folder import RunFolder, difference, numbered
 
 RECIPE = {"kind": "supervised", "name": "x", "search": {"visits": 32, "params": {}}, "learn": {"threads": 2, "lr": 0.1}}
 
@@ -54,11 +54,6 @@ def test_the_first_setting_that_differs_is_named(tmp_path: Path) -> None:
 )
 def test_differences(before: object, now: object, found: str | None) -> None:
     assert difference(before, now) == found
-
-
-def test_what_a_match_folder_holds_is_compared_alike(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match=r"holds a match with conditions\.komi = 7\.5, not 6\.5"):
-        check_same(tmp_path, {"conditions": {"komi": 7.5}}, {"conditions": {"komi": 6.5}}, what="match")
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

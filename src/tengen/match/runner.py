@@ -25,24 +25,14 @@ from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
 
 
-class MatchObserver(Protocol):
-    """Receives events while a match runs."""
+class MatchObserver:
+    """Receives events while a match runs, and ignores them."""
 
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         """The players are ready; `earlier` are the games that the folder held already."""
 
     def played(self, outcome: Outcome, test: SprtState | None) -> None:
         """A game has ended; `test` is the state of the sequential test, if there is one."""
-
-
-class NullObserver:
-    """Ignores all events."""
-
-    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
-        pass
-
-    def played(self, outcome: Outcome, test: SprtState | None) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -103,7 +93,7 @@ def play_match(
 
     The default plays in worker processes: a script needs `if __name__ == "__main__":` (see InWorkers).
     """
-    observer = observer or NullObserver()
+    observer = observer or MatchObserver()
     find = find_network if isinstance(execution, InWorkers) else execution.find_network
     at_once = games_at_once(settings, execution.workers) if isinstance(execution, InWorkers) else execution.at_once
     with MatchFolder(folder) as files:

@@ -1,10 +1,10 @@
 """The folder of a policy-gradient run.
 
     recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
-    checkpoint.pt              the learner after the newest update; checkpoint-before.pt after the one before
-    pool/00500.onnx            the policy after 500 updates, a member of the opponent pool; 00000.onnx is the parent
-    games/00500-a.sgf          two games of an evaluation, with Black and with White
-    nets/NAME.onnx             the result
+    checkpoints/step-00000500.ckpt   the learner after 500 updates; the newest two are kept
+    pool/00500.onnx                  the policy after 500 updates, a member of the opponent pool; 00000.onnx: the parent
+    games/00500-a.sgf                two games of an evaluation, with Black and with White
+    nets/NAME.onnx                   the result
 
 Every file is written under another name and renamed, so a file that exists is complete.
 """
@@ -12,16 +12,19 @@ Every file is written under another name and renamed, so a file that exists is c
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tengen.disk import write_whole
 from tengen.reinforce.config import PolicyGradientConfig
-from tengen.runs.checkpoints import newest_readable
+from tengen.runs.checkpoints import checkpoints, newest_readable, save_checkpoint
 from tengen.runs.folder import RunFolder
 from tengen.training.config import RATE_SETTINGS
 from tengen.training.tensor_file import load_tensors, save_tensors
 
+_KEPT = 2  # checkpoints
+_OLD = ("checkpoint-before.pt", "checkpoint.pt")  # those of earlier versions, the older one first
 _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),
     *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
@@ -37,8 +40,6 @@ class PolicyGradientFolder(RunFolder):
         self.result = self.network(name)
         self.parent = self.member(0)
         self.ratings = path / "ratings.json"
-        self._checkpoint = path / "checkpoint.pt"
-        self._before = path / "checkpoint-before.pt"
 
     def member(self, updates: int) -> Path:
         """The member of the pool after so many updates."""
@@ -51,21 +52,26 @@ class PolicyGradientFolder(RunFolder):
         """Make the folder with the parent in it, or check that it holds the run of `config` (RecipeError)."""
         recipe = config.model_dump(mode="json")
         self.check_same(recipe, _MAY_CHANGE)
-        for part in ("pool", "games", "nets"):
+        for part in ("checkpoints", "pool", "games", "nets"):
             (self.path / part).mkdir(parents=True, exist_ok=True)
         if not self.parent.exists():
             with write_whole(self.parent) as temporary:
                 shutil.copyfile(start, temporary)
         self.write_recipe(recipe)
 
-    def save(self, state: dict[str, Any]) -> None:
-        """Replace the checkpoint; the one before stays beside it."""
-        with write_whole(self._checkpoint, checksum=True) as temporary:
-            save_tensors(state, temporary)
-            if self._checkpoint.exists():
-                self._checkpoint.replace(self._before)
+    def save(self, updates: int, state: dict[str, Any]) -> None:
+        """Write the checkpoint after so many updates; the one before stays beside it."""
+        save_checkpoint(self.checkpoints, updates, _KEPT, partial(_write, state))
+        for old in _OLD:
+            (self.path / old).unlink(missing_ok=True)
 
     def load(self) -> dict[str, Any] | None:
         """The newest checkpoint that can be read; None for a fresh run. Raises DamagedCheckpoint where none can."""
-        found = newest_readable((p for p in (self._before, self._checkpoint) if p.exists()), load_tensors)
+        old = (path for path in map(self.path.joinpath, _OLD) if path.exists())
+        found = newest_readable([*old, *(path for _, path in checkpoints(self.checkpoints))], load_tensors)
         return found[1] if found else None
+
+
+def _write(state: dict[str, Any], path: Path) -> None:
+    with write_whole(path, checksum=True) as temporary:
+        save_tensors(state, temporary)

@@ -11,6 +11,7 @@ import platform
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,7 +139,8 @@ class _Run:
         self.evaluations = {event["step"]: event for event in files.events("evaluation")}
         self._earlier, self._started = hours, time.perf_counter()
         self._parent_evaluator: Evaluator | None = None
-        self._opponents: dict[int, Evaluator] = {}
+        # The last few that were asked for stay in memory.
+        self._opponent = lru_cache(maxsize=8)(partial(_opponent, files, config))
 
     @property
     def hours(self) -> float:
@@ -183,7 +185,7 @@ class _Run:
             "hours": round(self.hours, 4),
         }
         self.log.write("train", self.learner.updates, values)
-        self.files.save({"learner": self.learner.state(), "hours": self.hours})
+        self.files.save(self.learner.updates, {"learner": self.learner.state(), "hours": self.hours})
         bar.update(task, completed=self.learner.updates, description=self._describe(values))
 
     def _join_pool(self) -> None:
@@ -202,17 +204,6 @@ class _Run:
         members = self._members()
         random = np.random.default_rng([self.config.seed, _OPPONENT, self.learner.updates])
         return members[int(random.integers(len(members)))]
-
-    def _opponent(self, number: int) -> Evaluator:
-        """The evaluator of a member of the pool; the last few that were asked for stay in memory."""
-        found = self._opponents.pop(number, None)
-        if found is None:
-            path = self.files.member(number)
-            if len(self._opponents) >= 8:
-                self._opponents.pop(next(iter(self._opponents)))
-            found = module_evaluator(load_module(path), path.stem, read_card(path).plane_set, self.config)
-        self._opponents[number] = found  # as the last one: the first makes room
-        return found
 
     def _play(
         self,
@@ -340,6 +331,12 @@ class _Run:
         last = max(self.evaluations, default=None)
         judged = "" if last is None else f", {self.evaluations[last]['score']:.1%} against the parent after {last}"
         return f"update {self.learner.updates}: entropy {values['entropy']:.2f}, KL {values['kl']:.3f}{judged}"
+
+
+def _opponent(files: PolicyGradientFolder, config: PolicyGradientConfig, number: int) -> Evaluator:
+    """The evaluator of a member of the pool, by the number of its updates."""
+    path = files.member(number)
+    return module_evaluator(load_module(path), path.stem, read_card(path).plane_set, config)
 
 
 def _figures(result: PolicyMatch) -> dict[str, Any]:

@@ -129,15 +129,14 @@ class RunFolder:
         return EventLog(self.path, step, tensorboard=tensorboard, again=again)
 
 
-def check_same(folder: Path, before: object, now: object, may_change: Collection[str] = (), what: str = "run") -> None:
+def check_same(folder: Path, before: object, now: object, may_change: Collection[str] = ()) -> None:
     """Raise RecipeError with the first setting that differs between two nested mappings.
 
     Settings in `may_change`, named by their path such as `learn.threads`, may differ.
     """
     if found := difference(before, now, may_change):
         raise RecipeError(
-            f"{folder} holds a {what} with {found}; give the same settings to go on with it, or another folder with "
-            "--out"
+            f"{folder} holds a run with {found}; give the same settings to go on with it, or another folder with --out"
         )
 
 

@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 
 _BYTES = 4096  # of a search's memory for a visit, more than a node of 19x19 takes
 _MOVE_SECONDS = 60.0  # that a program may take
+_THREADS = 2  # of the searches, and copies of a program that compute at once
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,6 @@ class RatingMatch:
     players: RunPlayers
     games: int = 100
     program_games: int | None = None
-    threads: int = 2
 
     def settings(self, player: PlayerSpec, opponent: PlayerSpec, seed: int) -> MatchSettings:
         """The match of a network against an anchor; games are rounded up to both colors equally."""
@@ -78,7 +78,7 @@ def program_rules(rules: str) -> str:
     return "chinese" if Rules.parse(rules).scoring == "area" else rules
 
 
-def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMatch:
+def match_of(config: SelfPlayConfig, komi: float) -> RatingMatch:
     """How networks of this run are rated, at the fair komi of `GameConfig.main_size` and with a search without noise.
 
     A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, Black could beat nobody.
@@ -91,7 +91,7 @@ def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMat
     conditions = run_conditions(game, params, game.main_size, komi, opening=rating.opening)
     conditions = conditions.model_copy(update={"opening": conditions.drawn})
     players = RunPlayers(rating.visits, params, run_pass_policy(game), config.device)
-    return RatingMatch(conditions, players, rating.games, rating.program_games, threads)
+    return RatingMatch(conditions, players, rating.games, rating.program_games)
 
 
 def rate(
@@ -103,7 +103,6 @@ def rate(
     *,
     games: int = 0,
     hours: float = 0.0,
-    threads: int = 2,
     load: Load | None = None,
     check: Check = never_stop,
     cluster: Cluster | None = None,
@@ -120,7 +119,7 @@ def rate(
     book = RatingBook.read(folder)
     if (done := book.event(number)) is not None:
         return done
-    match = match_of(config, komi, threads)
+    match = match_of(config, komi)
     if number == config.cycles:
         match = replace(match, program_games=None)
     before = [other.number for other in book.events]
@@ -169,7 +168,7 @@ def play(
     program = anchor.player.kind == "program"
     trouble = []
     try:
-        outcomes = play_run_match(settings, place, opener.execution(match.threads, program))
+        outcomes = play_run_match(settings, place, opener.execution(_THREADS, program))
     except TengenError as error:
         if not program or not place.exists() or not (outcomes := read_folder(place)[1]):
             raise
