@@ -1,15 +1,13 @@
-"""Regions, results in words, and what a page may send."""
+"""Groups, territory, and the points of each side with their parts."""
 
 import random
 
 import numpy as np
 import pytest
 
-from tengen.errors import IllegalMove
 from tengen.game import BLACK, Game
 from tengen.rules import Rules
-from tengen.sgf.values import score_text
-from tengen.web.counting import explain, group_of, in_words, points_lines, points_of, territory
+from tengen.web.counting import group_of, points_lines, points_of, territory
 
 # Black has the left with a dead white stone, B2, and White the right; D1 is the only dame.
 SMALL = """
@@ -35,29 +33,6 @@ TWO_SEKIS = """
 """
 RULES = ["chinese", "japanese", "aga", "aga-button", "tromp-taylor", "stone-scoring", "ancient-territory"]
 RULES += ["scoring=territory,tax=none", "scoring=area,tax=seki"]
-
-
-@pytest.mark.parametrize(
-    ("score", "result", "words"),
-    [(3.5, "B+3.5", "Black wins by 3.5"), (-12.0, "W+12", "White wins by 12"), (0.0, "0", "The game is a draw")],
-)
-def test_a_score_becomes_a_result_and_words(score: float, result: str, words: str) -> None:
-    assert score_text(score) == result and in_words(result) == words
-
-
-@pytest.mark.parametrize(
-    ("result", "words"),
-    [
-        ("B+R", "Black wins by resignation"),
-        ("W+Resign", "White wins by resignation"),
-        ("W+T", "White wins on time"),
-        ("B+F", "Black wins by forfeit"),
-        ("B+", "Black wins"),
-        ("Void", "The game has no result"),
-    ],
-)
-def test_other_results_in_words(result: str, words: str) -> None:
-    assert in_words(result) == words
 
 
 def test_a_group_reaches_over_empty_points_but_not_past_the_other_side() -> None:
@@ -152,12 +127,3 @@ def test_stones_that_show_what_is_dead_are_a_part_of_the_count() -> None:
     black, white = points_lines(game, [])
     assert black == "Black: territory 8 + prisoners 1 + resumed play 4 = 13"
     assert white == "White: territory 10 + prisoners 0 = 10" and game.score() == 3
-
-
-def test_an_illegal_move_is_explained_by_its_reason() -> None:
-    game = Game(9)
-    game.play("D4")
-    with pytest.raises(IllegalMove) as caught:
-        game.play("D4")
-    assert explain(caught.value) == "there is already a stone on this point"
-    assert explain(IllegalMove("something new")) == "something new"

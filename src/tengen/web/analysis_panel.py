@@ -10,9 +10,9 @@ from tengen.engine import SearchResult
 from tengen.engine.result import score_lead
 from tengen.game import Game
 from tengen.web.components import EventHandler, GraphElement, heat, visited
-from tengen.web.counting import color_names, vertex
 from tengen.web.language import _
 from tengen.web.panels import heading, switch_class
+from tengen.web.words import color_names, vertex
 
 ROWS = 5
 PV_LENGTH = 8

@@ -14,7 +14,6 @@ from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview
 from tengen.sgf import GameNode
-from tengen.web.counting import explain
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.language import _
 from tengen.web.programs import GamePrograms
@@ -22,6 +21,7 @@ from tengen.web.running_review import RunningReview
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode, PageAnalysis
 from tengen.web.teaching import TeachingMode
+from tengen.web.words import explain
 
 T = TypeVar("T")
 Activity = Literal["", "thinking", "analyzing", "teaching", "counting"]

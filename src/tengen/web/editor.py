@@ -16,9 +16,8 @@ from tengen.sgf import GameNode, GameTree
 from tengen.sgf.tree import MARKS
 from tengen.sgf.values import MAX_FOREIGN_KOMI
 from tengen.sgf.values import result as read_result
-from tengen.web.counting import check_point
 from tengen.web.language import _
-from tengen.web.session import GameSession
+from tengen.web.session import GameSession, check_point
 
 
 class Tool(StrEnum):

@@ -10,6 +10,7 @@ from tengen.engine import Count
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.game import EMPTY, Game
 from tengen.web.language import _, ngettext
+from tengen.web.words import leader
 
 CERTAIN = 0.4
 """The ownership in 0..1 from which a point counts as somebody's; below it is open."""
@@ -81,10 +82,3 @@ class ScoreEstimate:
         if self.open:
             shown.append(ngettext("Open: {n} point", "Open: {n} points", self.open))
         return shown
-
-
-def leader(score: float) -> str:
-    """Who is ahead by Black's score, and by how many points."""
-    if not round(score, 1):
-        return _("even")
-    return _("{color} leads by {points}", color=_(NAMES[score < 0]), points=f"{abs(round(score, 1)):g}")

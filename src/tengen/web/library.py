@@ -20,12 +20,12 @@ from tengen.engine import Clock, TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
-from tengen.web.counting import check_point, in_words, moves_text
 from tengen.web.language import _
 from tengen.web.players import player_of
 from tengen.web.records import open_record, record_file_name
-from tengen.web.session import GameSession, PlayedMove
+from tengen.web.session import GameSession, PlayedMove, check_point
 from tengen.web.settings import GameSettings, Mode
+from tengen.web.words import in_words, moves_text
 
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""

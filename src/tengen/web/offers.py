@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from tengen.web.counting import sentence
 from tengen.web.language import _, ngettext
 from tengen.web.library import KeptGame
 from tengen.web.open_dialog import when
 from tengen.web.opponents import Opponents
 from tengen.web.panels import button
 from tengen.web.settings import GameSettings
+from tengen.web.words import sentence
 
 SMALL_SCREEN = 700
 """CSS pixels of width below which 19x19 has small points."""

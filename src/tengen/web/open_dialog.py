@@ -14,10 +14,10 @@ from nicegui import events, ui
 from tengen.errors import SgfError
 from tengen.sgf import read_tree
 from tengen.sgf.main_line import read_record
-from tengen.web.counting import color_names, moves_text
 from tengen.web.dialog import answer_of, dialog_buttons, titled_dialog
 from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
+from tengen.web.words import color_names, moves_text
 
 MAX_SGF_BYTES = 2_000_000
 MAX_FIELD = 100_000  # characters that are sent as the text of a field

@@ -21,7 +21,7 @@ from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.analysis_panel import AnalysisPanel
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
-from tengen.web.counting import in_words, lost_result, sentence
+from tengen.web.counting import lost_result
 from tengen.web.dialog import ask
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
@@ -51,9 +51,10 @@ from tengen.web.review_panel import ReviewPanel
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode, PageAnalysis
 from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcut_of
-from tengen.web.status_text import notice, spoken, visits_text
+from tengen.web.status_text import notice, spoken
 from tengen.web.teaching_panel import TeachingPanel
 from tengen.web.view import MoveNumbers, move_numbers
+from tengen.web.words import in_words, sentence, visits_text
 
 POLL_SECONDS = 0.2
 SYSTEM_DARK = "String(matchMedia('(prefers-color-scheme: dark)').matches)"

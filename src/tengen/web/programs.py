@@ -15,9 +15,9 @@ from tengen.game import Game
 from tengen.gtp.client import GtpClient
 from tengen.gtp.program import GtpProgram, ProgramMove, ProgramSettings
 from tengen.sgf.values import score_text
-from tengen.web.counting import in_words
 from tengen.web.language import _
 from tengen.web.session import GameSession
+from tengen.web.words import in_words
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from nicegui import ui
 
 from tengen.review.game import PHASES, GamePhase, GameReview, ReviewedMove, Summary
 from tengen.web.components import EventHandler
-from tengen.web.counting import color_names, vertex
 from tengen.web.language import N_, _
 from tengen.web.panels import heading, reveal
+from tengen.web.words import color_names, vertex
 
 PHASE_NAMES: dict[GamePhase, str] = {
     "opening": N_("opening"),

@@ -16,12 +16,13 @@ from tengen.sgf.values import result as read_result
 from tengen.sgf.values import score_text
 from tengen.web.analyses import GameAnalyses
 from tengen.web.clock import GameClock, seconds_used
-from tengen.web.counting import check_point, color_names, explain, group_of, lost_result
+from tengen.web.counting import group_of, lost_result
 from tengen.web.language import _
 from tengen.web.players import PlayerChoice
 from tengen.web.running_review import RunningReview
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
+from tengen.web.words import color_names, explain
 
 
 class Phase(StrEnum):
@@ -610,3 +611,10 @@ def new_game(settings: GameSettings) -> Game:
     if settings.handicap:
         game.place_handicap(settings.handicap)
     return game
+
+
+def check_point(point: object, size: int) -> int:
+    """A point that a page sent, as an int on the board. Raises TengenError for anything else."""
+    if not isinstance(point, int) or isinstance(point, bool) or not 0 <= point < size * size:
+        raise TengenError(_("{point!r} is not a point of a {size}x{size} board", point=point, size=size))
+    return point

@@ -11,9 +11,9 @@ from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
-from tengen.web.counting import color_names
 from tengen.web.language import _
 from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, PERSON, PlayerChoice, level_of_visits
+from tengen.web.words import color_names
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MAX_KOMI = float(MAX_SIZE**2)

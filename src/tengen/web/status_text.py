@@ -1,12 +1,13 @@
-"""Texts that describe a game on the page: whose turn it is, the last move, the end of the game, and visits."""
+"""Texts that describe a game on the page: whose turn it is, the last move and the end of the game."""
 
 from __future__ import annotations
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf.values import score_text
-from tengen.web.counting import in_words, points_lines, sentence, vertex
-from tengen.web.language import _, ngettext
+from tengen.web.counting import points_lines
+from tengen.web.language import _
 from tengen.web.session import GameSession, Phase
+from tengen.web.words import in_words, sentence, vertex
 
 
 def status(session: GameSession) -> str:
@@ -68,8 +69,3 @@ def spoken(session: GameSession) -> str:
     if node.point is None or node.color is None:
         return ""
     return f"{_(NAMES[node.color])} {vertex(node.point, session.game.size)}"
-
-
-def visits_text(visits: int) -> str:
-    """A number of visits."""
-    return ngettext("{n:,} visit", "{n:,} visits", visits)

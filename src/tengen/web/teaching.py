@@ -10,10 +10,10 @@ from tengen.game import Game
 from tengen.review.game import reviewed_move
 from tengen.sgf import GameNode
 from tengen.web.analyses import search_result
-from tengen.web.counting import vertex
 from tengen.web.language import _
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
+from tengen.web.words import vertex
 
 TEACHING_VISITS = 60
 """Visits of the positions before and after a person's move."""
