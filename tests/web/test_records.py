@@ -25,7 +25,7 @@ from tengen.web.records import annotated, is_analyzed, open_record, record_file_
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.status_text import status
-from tengen.web.view import tree_layout
+from tengen.web.tree_layout import tree_layout
 
 
 def points(session: GameSession) -> list[int]:

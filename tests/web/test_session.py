@@ -18,7 +18,7 @@ from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.status_text import hint, status
-from tengen.web.view import tree_layout
+from tengen.web.tree_layout import tree_layout
 
 D4_9 = 48  # on 9x9
 

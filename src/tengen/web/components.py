@@ -12,7 +12,8 @@ from tengen.engine import Candidate, SearchResult
 from tengen.engine.result import score_lead
 from tengen.sgf import Analysis
 from tengen.web.language import _
-from tengen.web.view import BoardView, TreeCell
+from tengen.web.tree_layout import TreeCell
+from tengen.web.view import BoardView
 
 EventHandler = Callable[[object], None]  # gets what a page sent, unchecked
 MAX_CANDIDATES = 10

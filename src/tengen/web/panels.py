@@ -10,6 +10,7 @@ from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
+from tengen.web.annotations import remarks
 from tengen.web.components import EventHandler, TreeElement
 from tengen.web.editor import Tool
 from tengen.web.language import N_, _
@@ -17,7 +18,7 @@ from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.shortcuts import KEYS, Navigate
 from tengen.web.status_text import count, hint, status
-from tengen.web.view import TreeCell, remarks, tree_layout
+from tengen.web.tree_layout import TreeCell, tree_layout
 
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited

@@ -1,18 +1,15 @@
-"""What the page shows: a position for the board, the remarks of a record, and the places of the nodes in the tree."""
+"""The view of a position: what the board draws of it, and the numbers of its moves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, get_args
 
 from tengen.game import Game
-from tengen.review.game import BAD, DOUBTFUL
-from tengen.sgf import GameNode, GameTree
+from tengen.sgf import GameNode
 from tengen.sgf.main_line import SgfProblem, setup_points
 from tengen.web.counting import territory
-from tengen.web.language import N_, _
 
 STONES = "XO."
 MAX_LABEL = 100
@@ -21,25 +18,6 @@ MoveNumbers = Literal["none", "last", "variations", "all"]
 """Which stones show the numbers of their moves: those of the last `LAST_NUMBERS` moves, or those of a variation."""
 MOVE_NUMBERS: tuple[MoveNumbers, ...] = get_args(MoveNumbers)
 LAST_NUMBERS = 5
-MAX_NAME = 200
-"""Characters of a node's name that are shown."""
-GOOD = 6
-"""The grade of a move that the record calls good or interesting: after those of losses, 0 to 5."""
-
-# The words for the annotations of SGF; the second ones where its value is 2.
-ANNOTATIONS: dict[str, tuple[str, ...]] = {
-    "TE": (N_("Good move"), N_("Very good move")),
-    "IT": (N_("Interesting move"),),
-    "DO": (N_("Doubtful move"),),
-    "BM": (N_("Bad move"), N_("Very bad move")),
-    "GB": (N_("Good for Black"), N_("Very good for Black")),
-    "GW": (N_("Good for White"), N_("Very good for White")),
-    "DM": (N_("Even position"),),
-    "UC": (N_("Unclear position"), N_("Very unclear position")),
-    "HO": (N_("Hotspot"), N_("Important hotspot")),
-}
-# The grades of moves that a record annotates; a move that is very bad has the next one.
-MOVE_GRADES = {"TE": GOOD, "IT": GOOD, "DO": DOUBTFUL, "BM": BAD}
 
 
 @dataclass(frozen=True)
@@ -105,34 +83,6 @@ def _selected(node: GameNode) -> list[int]:
         return []
 
 
-def remarks(node: GameNode) -> str:
-    """The name of a node (N) and its annotations in words, as one line; empty where it has neither."""
-    name = " ".join(node.text("N").split())
-    if len(name) > MAX_NAME:
-        name = f"{name[:MAX_NAME]}\u2026"
-    found = {key: words for key, words in ANNOTATIONS.items() if key in node.properties}
-    said = [_(words[-1] if _is_strong(node, key) else words[0]) for key, words in found.items()]
-    return " \u00b7 ".join(filter(None, (name, *said)))
-
-
-def _is_strong(node: GameNode, annotation: str) -> bool:
-    return node.text(annotation).strip() == "2"
-
-
-def _has_remark(node: GameNode) -> bool:
-    """Whether a node has a comment, a name or an annotation that no color of a move shows."""
-    text = b"".join(value for name in ("C", "N") for value in node.properties.get(name, ()))
-    return bool(text.strip()) or any(name in node.properties for name in ANNOTATIONS if name not in MOVE_GRADES)
-
-
-def _annotated_grade(node: GameNode) -> int:
-    """The grade of the annotation of a move, -1 without one."""
-    name = next((name for name in MOVE_GRADES if name in node.properties), None)
-    if node.move is None or name is None:
-        return -1
-    return MOVE_GRADES[name] + (name == "BM" and _is_strong(node, name))
-
-
 def move_numbers(game: Game, node: GameNode, wanted: MoveNumbers) -> list[tuple[int, int]]:
     """(point, number) of the stones of `game`, the position of `node`, that show the number of their move.
 
@@ -160,58 +110,3 @@ def move_numbers(game: Game, node: GameNode, wanted: MoveNumbers) -> list[tuple[
         for point, number in sorted(numbers.items())
         if number > first and point != game.pass_point and STONES[stones[point]] != "."
     ]
-
-
-TreeCell = tuple[int, int, int, str, int, int, int, int]
-
-
-def tree_layout(tree: GameTree, grades: Mapping[int, int] = MappingProxyType({})) -> list[TreeCell]:
-    """(id, column, row, kind, index of the parent in this list or -1, move number, grade, whether it has a remark as 0
-    or 1) of every node, parents first.
-
-    `grades` are the classes of losses by node; a move without one has the grade of its annotation, or -1. The kind is
-    `black` or `white` for a move, else `root` or `note`. The main line is the first row. A variation takes the highest
-    row below its parent that is free from its own column on.
-    """
-    rows = _Rows(len(tree))
-    cells: list[TreeCell] = []
-    pending: list[tuple[GameNode, bool, int, int, int, int]] = [(tree.root, True, 0, 0, -1, 0)]
-    while pending:
-        node, is_main, column, row, parent, moves = pending.pop()
-        if not is_main:
-            row = rows.next_free(row + 1, column)
-        rows.take(row, column)
-        kind = ("black", "white")[node.color] if node.color is not None else "root" if parent < 0 else "note"
-        number = moves + (node.move is not None)
-        variations = list(enumerate(node.variations))
-        pending.extend((child, not place, column + 1, row, len(cells), number) for place, child in variations[::-1])
-        grade = grades[node.id] if node.id in grades else _annotated_grade(node)
-        cells.append((node.id, column, row, kind, parent, number, grade, int(_has_remark(node))))
-    return cells
-
-
-class _Rows:
-    """The last column taken in each row, as the leaves of a binary tree of minimums: trees have thousands of rows."""
-
-    def __init__(self, rows: int) -> None:
-        self._first = 1 << rows.bit_length()  # more leaves than rows, so that one is always free
-        self._last = [-1] * (2 * self._first)
-
-    def take(self, row: int, column: int) -> None:
-        """Take a column of a row, and all before it."""
-        at, last = self._first + row, self._last
-        last[at] = max(last[at], column)
-        while at > 1:
-            at //= 2
-            last[at] = min(last[2 * at], last[2 * at + 1])
-
-    def next_free(self, row: int, column: int) -> int:
-        """The first row from this one on that is free from a column on, with a gap before it."""
-        at = self._first + row
-        while self._last[at] >= column - 1:
-            while at % 2:
-                at //= 2
-            at += 1
-        while at < self._first:
-            at = 2 * at + (self._last[2 * at] >= column - 1)
-        return at - self._first
