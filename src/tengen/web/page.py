@@ -14,11 +14,11 @@ from nicegui import background_tasks, events, ui
 from tengen.engine import SearchResult
 from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.review.game import GameReview
 from tengen.sgf import GameNode
 from tengen.web.analyses import search_result
 from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.analysis_panel import AnalysisPanel
+from tengen.web.analysis_switch import AnalysisSwitch
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.counting import lost_result
@@ -90,9 +90,6 @@ class Page:
         )
         self._engines = engines
         self._editing = False
-        self._reviewed: GameReview | None = None  # the last review that the page knows
-        self._follows_review = False
-        """Whether the analysis is on because of a review: it then searches only what the review has not."""
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network, engines.programs, engines.ladder_network)
         settings = self._opponents.translated(settings)
@@ -106,6 +103,7 @@ class Page:
             notify=self._notify,
             min_seconds=min_seconds,
         )
+        self._switch = AnalysisSwitch(self.controller, hides_review=lambda: self._editing)
         self._task: asyncio.Task[None] | None = None
         self._actions: dict[str, Callable[[], object]] = {
             "analysis": lambda: self._analysis.toggle(),
@@ -130,8 +128,7 @@ class Page:
         self._files.keep(final=True)
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
-        self._leave_review()
-        self._reviewed = session.analyses.review  # only a review that ends turns the analysis on
+        self._switch.change_game(session)
         self._removal.close()
         with self._errors_shown():
             session.end_edit()  # of a page that is gone
@@ -305,7 +302,7 @@ class Page:
     def refresh(self) -> None:
         """Draw everything again."""
         session = self.session
-        self._follow_review()
+        self._switch.follow()
         hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
         self._draw_numbers()
@@ -406,7 +403,7 @@ class Page:
         panel.show_review(finished and len(self.session.line) > 1, reviewing)
         self._status.show_review(reviewing)
         position, game = self.session.node.position_key, self.session.game
-        panel.show(shown, position, game, self._caption(shown), self._analysis_is_on, graph)
+        panel.show(shown, position, game, self._caption(shown), self._switch.is_on, graph)
         self._draw_line()
 
     def _draw_line(self) -> None:
@@ -420,40 +417,10 @@ class Page:
 
     def _shown_search(self) -> SearchResult | None:
         """The search result of the shown position, None while the analysis is off."""
-        if not self._analysis_is_on or self.session.game.is_over:
+        if not self._switch.is_on or self.session.game.is_over:
             return None
         latest = self._thread.latest if self.controller.activity in ("thinking", "analyzing") else None
         return latest or search_result(self.session.node)
-
-    @property
-    def _analysis_is_on(self) -> bool:
-        """Whether the board shows what is found, as the switch says."""
-        return self.controller.analyzing or self._shown_review is not None
-
-    @property
-    def _shown_review(self) -> GameReview | None:
-        """The review for which the analysis is on; none beside the tools of the editor."""
-        shown = self._follows_review and self.session.mode is Mode.ANALYZE and not self._editing
-        return self.session.analyses.review if shown else None
-
-    def _follow_review(self) -> None:
-        """Turn the analysis on for a review that has ended, unless it is on, and search what that review has not."""
-        if (review := self.session.analyses.review) is not self._reviewed:
-            self._reviewed = review
-            self._follows_review |= review is not None and not self.controller.analyzing
-        if not self._follows_review:
-            return
-        shown, session = self._shown_review, self.session
-        searches = shown is not None and session.node not in shown.nodes and not session.game.is_over
-        searches &= not self.controller.failure  # the person may try again
-        if searches is not self.controller.analyzing:
-            self.controller.analyzing = searches
-            self.controller.wake()
-
-    def _leave_review(self) -> None:
-        """Turn the analysis off that is on because of a review."""
-        if self._follows_review:
-            self._follows_review = self.controller.analyzing = False
 
     def _notify(self, message: str) -> None:
         with self._board:
@@ -546,14 +513,13 @@ class Page:
         self._changed()
 
     def _switch_analysis(self, on: bool) -> None:
-        if on != self._analysis_is_on:  # the page itself turns the switch, for a review or after a failure
-            self._follows_review = False
-            self.controller.analyzing = on
+        if on != self._switch.is_on:  # the page itself turns the switch, for a review or after a failure
+            self._switch.turn(on)
             self._changed()
 
     def _set_analysis(self, settings: PageAnalysis) -> None:
-        if settings.network != self.controller.analysis.network and self._follows_review and self._analysis_is_on:
-            self._follows_review, self.controller.analyzing = False, True  # the review goes, the analysis stays on
+        if settings.network != self.controller.analysis.network:
+            self._switch.stay_on()
         self.controller.set_analysis(settings)
         self._preferences.analysis = settings
         self._remember()
@@ -579,8 +545,8 @@ class Page:
 
     def _analyze_game(self) -> None:
         self.session.analyze()
-        self._follows_review = False
-        self.controller.analyzing, self.controller.paused = True, False
+        self._switch.turn(True)
+        self.controller.paused = False
         self._changed()
 
     def _ask_play_on(self) -> None:
@@ -591,7 +557,8 @@ class Page:
     def _start_play_on(self, players: tuple[PlayerChoice, PlayerChoice]) -> None:
         with self._errors_shown():
             self.session.play_on(players)
-            self._follows_review = self.controller.analyzing = self.controller.paused = self._editing = False
+            self._switch.turn(False)
+            self.controller.paused = self._editing = False
             self._changed()
 
     def _rematch(self) -> None:
