@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from itertools import accumulate
 
 from nicegui import background_tasks, events, ui
@@ -53,7 +54,7 @@ from tengen.web.settings import GameSettings, Mode, PageAnalysis
 from tengen.web.shortcuts import KEEPS_STILL, Navigate, ShortcutsDialog, shortcut_of
 from tengen.web.status_text import notice, spoken
 from tengen.web.teaching_panel import TeachingPanel
-from tengen.web.view import MoveNumbers, move_numbers
+from tengen.web.view import move_numbers
 from tengen.web.words import in_words, sentence, visits_text
 
 POLL_SECONDS = 0.2
@@ -218,9 +219,7 @@ class Page:
         self._shortcuts = ShortcutsDialog()
         self._preferences_dialog = PreferencesDialog(
             on_language=self._choose_language,
-            on_confirm=self._choose_confirm,
-            on_variations=self._choose_variations,
-            on_numbers=self._choose_numbers,
+            on_change=self._prefer,
             on_shortcuts=self._shortcuts.open,
         )
 
@@ -233,8 +232,9 @@ class Page:
             button(_("Open"), "folder_open", self._open.open, "open").classes("tg-word")
             saved = _("Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis")
             button(_("Save"), "download", self._files.save, "save", saved).classes("tg-word")
-            self._sound = button("", "volume_up", self._toggle_sound, "sound", _("Sound of the stones"))
-            self._coordinates = button("", "grid_on", self._toggle_coordinates, "coordinates", _("Coordinates"))
+            self._sound = button("", "volume_up", partial(self._toggle, "sound"), "sound", _("Sound of the stones"))
+            coordinates = partial(self._toggle, "coordinates")
+            self._coordinates = button("", "grid_on", coordinates, "coordinates", _("Coordinates"))
             self._darkness = button("", "dark_mode", self._toggle_dark, "dark", _("Light or dark"))
             button("", "settings", self._preferences_dialog.open, "preferences", _("Preferences"))
 
@@ -614,42 +614,28 @@ class Page:
         self._coordinates.props["aria-pressed"] = str(known.coordinates).lower()
         self._darkness.props[":aria-pressed"] = SYSTEM_DARK if known.dark is None else f"'{str(known.dark).lower()}'"
 
-    def _toggle_sound(self) -> None:
-        self._preferences.sound = not self._preferences.sound
-        self._look_changed()
+    def _prefer(self, **changes: object) -> None:
+        """Change preferences, and show and store them where they differ: what is shown changes the dialog, which then
+        reports its choices again."""
+        changes = {name: value for name, value in changes.items() if value != getattr(self._preferences, name)}
+        for name, value in changes.items():
+            setattr(self._preferences, name, value)
+        if changes:
+            self._show_look()
+            self._remember()
 
-    def _toggle_coordinates(self) -> None:
-        self._preferences.coordinates = not self._preferences.coordinates
-        self._look_changed()
+    def _toggle(self, name: str) -> None:
+        """Change a preference that is on or off."""
+        self._prefer(**{name: not getattr(self._preferences, name)})
 
     async def _toggle_dark(self) -> None:
         dark = await ui.run_javascript('document.body.classList.contains("body--dark")', timeout=10)
-        self._preferences.dark = not dark
-        self._look_changed()
-
-    def _choose_confirm(self, confirm: bool | None) -> None:
-        if confirm is not self._preferences.confirm:
-            self._preferences.confirm = confirm
-            self._look_changed()
-
-    def _choose_variations(self, shown: bool) -> None:
-        if shown is not self._preferences.variations:
-            self._preferences.variations = shown
-            self._look_changed()
+        self._prefer(dark=not dark)
 
     def _toggle_variations(self) -> None:
         """Show or hide them by the key, and say so: not every position has any."""
-        self._choose_variations(not self._preferences.variations)
+        self._toggle("variations")
         self._notify(_("Variations are shown") if self._preferences.variations else _("Variations are hidden"))
-
-    def _choose_numbers(self, numbers: MoveNumbers) -> None:
-        if numbers != self._preferences.numbers:
-            self._preferences.numbers = numbers
-            self._look_changed()
-
-    def _look_changed(self) -> None:
-        self._show_look()
-        self._remember()
 
     def _choose_language(self, chosen: Language) -> None:
         self._preferences.language = chosen

@@ -4,7 +4,6 @@ shows of the moves."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from nicegui import ui
 
@@ -12,21 +11,20 @@ from tengen.web.dialog import close_button, dialog_buttons, titled_dialog
 from tengen.web.language import NAMES, Language, _, current_language
 from tengen.web.panels import button
 from tengen.web.preferences import Preferences
-from tengen.web.view import LAST_NUMBERS, MoveNumbers
+from tengen.web.view import LAST_NUMBERS
 
 CONFIRM = {"auto": None, "on": True, "off": False}
 
 
 class PreferencesDialog:
-    """Calls `on_shortcuts` for the list of shortcuts, the others with a choice."""
+    """Calls `on_language` with the chosen language, `on_change` with any other choice as the keyword that `Preferences`
+    has for it, and `on_shortcuts` for the list of shortcuts."""
 
     def __init__(
         self,
         *,
         on_language: Callable[[Language], object],
-        on_confirm: Callable[[bool | None], object],
-        on_variations: Callable[[bool], object],
-        on_numbers: Callable[[MoveNumbers], object],
+        on_change: Callable[..., object],
         on_shortcuts: Callable[[], object],
     ) -> None:
         with titled_dialog(_("Preferences"), "preferences-dialog") as self._dialog:
@@ -39,7 +37,7 @@ class PreferencesDialog:
                 ui.label(_("Confirm each move")).classes("tg-heading")
                 choices = {"auto": _("Small screens"), "on": _("Always"), "off": _("Never")}
                 self._confirm = ui.toggle(
-                    choices, value="auto", on_change=lambda event: on_confirm(CONFIRM[str(event.value)])
+                    choices, value="auto", on_change=lambda event: on_change(confirm=CONFIRM[str(event.value)])
                 )
                 self._confirm.props("no-caps unelevated role=group data-testid=confirm")
                 self._confirm.props["aria-label"] = _("Confirm each move")
@@ -48,7 +46,9 @@ class PreferencesDialog:
             with ui.element("div").classes("tg-field"):
                 with ui.element("div").classes("tg-row"):
                     ui.label(_("Show variations")).classes("tg-heading tg-grow")
-                    self._variations = ui.switch(value=True, on_change=lambda event: on_variations(bool(event.value)))
+                    self._variations = ui.switch(
+                        value=True, on_change=lambda event: on_change(variations=bool(event.value))
+                    )
                     self._variations.props("dense color=teal data-testid=show-variations")
                     self._variations.props["aria-label"] = _("Show variations")
                 about = _("Off: no tree, and no rings on the moves that follow, so that a problem hides its answer.")
@@ -59,7 +59,7 @@ class PreferencesDialog:
                 self._numbers = ui.toggle(
                     {"none": _("None"), **some, "all": _("All")},
                     value="none",
-                    on_change=lambda event: on_numbers(cast(MoveNumbers, event.value)),
+                    on_change=lambda event: on_change(numbers=event.value),
                 )
                 self._numbers.props("no-caps unelevated role=group data-testid=numbers")
                 self._numbers.props["aria-label"] = _("Move numbers")
