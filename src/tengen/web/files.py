@@ -12,8 +12,9 @@ from nicegui import ui
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
 from tengen.web.dialog import ask
+from tengen.web.kept_state import without_state
 from tengen.web.language import _
-from tengen.web.library import GameLibrary, KeptGame, without_state
+from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import choose_game
 from tengen.web.records import annotated, is_analyzed, open_tree, read_record_tree, record_file_name
 from tengen.web.session import GameSession

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 import time
 import weakref
 from collections.abc import Callable, Collection
@@ -16,28 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from tengen.disk import data_folder, write_whole
-from tengen.engine import Clock, TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
-from tengen.sgf.info import raw_text, text_of
+from tengen.web.kept_state import resume, state_in, states, with_state, without_state
 from tengen.web.language import _
-from tengen.web.players import player_of
 from tengen.web.records import open_record, record_file_name
-from tengen.web.session import GameSession, PlayedMove, check_point
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.session import GameSession
 from tengen.web.words import in_words, moves_text
 
-STATE = "TENGEN"
-"""The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
 MAX_LISTED = 40
 LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
 half a second. So is a game that the disk has refused."""
-_TEXT = rb"[^\]\\]*+(?:\\.[^\]\\]*+)*+"
-_PROPERTY = rb"\s*+([A-Za-z]++)\s*+((?:\[" + _TEXT + rb"\]\s*+)++)"
-_ROOT = re.compile(rb"(\(\s*+;)((?:" + _PROPERTY + rb")*+)", re.DOTALL)
-_NAMED = re.compile(_PROPERTY, re.DOTALL)
-_VALUE = re.compile(rb"\[(" + _TEXT + rb")\]", re.DOTALL)
 
 
 def games_folder() -> Path:
@@ -110,10 +98,7 @@ class GameLibrary:
         taken = session in self._written and path is None  # by another session or program, or deleted
         if (unchanged and taken) or (path is None and session.untouched):
             return
-        data = session.to_sgf()
-        state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
-        at = data.index(b";") + 1
-        text = b"\n".join((*before, data[:at] + state + data[at:], *after))
+        text = b"\n".join((*before, with_state(session, tab), *after))
         try:
             path = path or self._new_file(session, b"\n".join(session.collection()))
             with write_whole(path, durable=final) as temporary:
@@ -134,7 +119,7 @@ class GameLibrary:
         """The games that changed last, the newest first."""
         files = ((path, _changed(path)) for path in self.folder.glob("*.sgf"))
         newest = sorted(files, key=lambda file: -file[1])[:limit]
-        return [KeptGame(path, changed, _state_in(path)) for path, changed in newest]
+        return [KeptGame(path, changed, state_in(path)) for path, changed in newest]
 
     def of_tab(self, tab: str) -> KeptGame | None:
         """The game that a browser tab showed last; None for an unknown tab."""
@@ -147,11 +132,11 @@ class GameLibrary:
         except OSError as error:
             raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
         games = list(split_trees(BytesIO(data)))
-        index = next((at for at, text in enumerate(games) if _states(text)), 0)
+        index = next((at for at, text in enumerate(games) if states(text)), 0)
         games = [without_state(text) for text in games]
         record = games[index] if games else data
         session, _ = open_record(record, fixed_handicap=False)
-        if not _resume(session, _state_in(game.path)):
+        if not resume(session, state_in(game.path)):
             session, _ = open_record(record, fixed_handicap=False)  # without what was read of the state
         session.others = games[:index], games[index + 1 :]
         self._forget(game.path)
@@ -189,7 +174,7 @@ class GameLibrary:
             except FileExistsError:
                 there = [without_state(text) for text in split_trees(BytesIO(path.read_bytes()))]
                 shown = any(known == path and self.is_shown(other) for other, known in self._files.items())
-                if shown or there != games or _state_in(path).get("unfinished"):
+                if shown or there != games or state_in(path).get("unfinished"):
                     number += 1
                     continue
                 self._forget(path)
@@ -202,93 +187,6 @@ def _digest(path: Path) -> bytes | None:
         return sha256(path.read_bytes()).digest()
     except OSError:
         return None
-
-
-def without_state(text: bytes) -> bytes:
-    """The text of a game without what the page keeps beside it: a kept file may be opened as any record."""
-    root = _ROOT.match(text)
-    if root is None or not _states(text):
-        return text
-    kept = (found[0] for found in _NAMED.finditer(root[2]) if found[1] != STATE.encode())
-    return root[1] + b"".join(kept) + text[root.end() :]
-
-
-def _states(text: bytes) -> list[bytes]:
-    """The values of the state in the root of a game; the page writes one, a forged record may have more."""
-    root = _ROOT.match(text)
-    properties = _NAMED.finditer(root[2]) if root else ()
-    return [value for found in properties if found[1] == STATE.encode() for value in _VALUE.findall(found[2])]
-
-
-def _state(session: GameSession, tab: str) -> dict[str, Any]:
-    settings, number, clock = session.settings, session.tree.numbered(), session.clock
-    left = [clock.remaining(color) for color in (0, 1)] if clock else []
-    played = {number[node]: move for node, move in session.played.items() if node in number}
-    dead = session.dead_at_end
-    return {
-        "names": session.names,
-        "record_names": session.record_names,
-        "record_details": session.record_details,
-        "size": settings.size,
-        "moves": session.line[-1].move_number,
-        "result": session.result,
-        "unfinished": session.unfinished,
-        "handicap": settings.handicap,
-        "players": [player.state for player in settings.players],
-        "clock": str(settings.clock) if clock else "",
-        "spent": [(at, move.seconds) for at, move in played.items() if move.seconds is not None],
-        "before": [(at, *_left(move.clock_before)) for at, move in played.items() if move.clock_before],
-        "left": [_left(one) for one in left],
-        "played": sorted(played),
-        "live": session.live or session.goes_on,
-        "tip": number.get(session.tip.id, 0),
-        "ended": number.get(session.ended_at.id) if session.ended_at else None,
-        "dead": None if dead is None else sorted(dead),
-        "shown": number.get(session.node.id, 0),
-        "tab": tab,
-    }
-
-
-def _left(clock: Clock) -> tuple[float, float, int]:
-    return clock.main, clock.period, clock.count
-
-
-def _state_in(path: Path) -> dict[str, Any]:
-    """The state in a kept file, empty where there is none that can be read."""
-    try:
-        found = next(filter(None, map(_states, split_trees(BytesIO(path.read_bytes())))), None)
-        state = json.loads(text_of({STATE: found[:1]}, STATE, "utf-8")) if found else {}
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return state if isinstance(state, dict) else {}
-
-
-def _resume(session: GameSession, state: dict[str, Any]) -> bool:
-    """Go on as the state says. False for a state that makes no sense, part of which may have been taken."""
-    tree = session.tree
-    try:
-        black, white = (player_of(player, tree.size) for player in state["players"])
-        clock = TimeControl.parse(state["clock"]) if state["clock"] else None
-        settings = GameSettings(tree.size, tree.rules, tree.komi, state["handicap"], (black, white), clock)
-        tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
-        if session.result:
-            session.ended_at = tree.get(state["ended"])
-            dead = state.get("dead")  # older files have none
-            if session.ended_at is not None and dead is not None:
-                session.begin_count([check_point(point, tree.size) for point in dead], session.ended_at)
-        spent = {number: float(seconds) for number, seconds in state["spent"]}
-        # Older files have neither `before` nor `played`.
-        before = {number: Clock(clock, *left) for number, *left in state.get("before", ())} if clock else {}
-        goes_on = state["live"] is True and settings.mode is not Mode.ANALYZE
-        known = {*state.get("played", range(len(tree)) if goes_on else ()), *spent}
-        nodes = {number: node for number in known if (node := tree.get(number)) is not None}
-        played = {node.id: PlayedMove(before.get(at), spent.get(at)) for at, node in nodes.items()}
-        session.resume(settings, state["live"] is True, tip, shown, state["left"], played)
-        session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
-        session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
-    except (KeyError, TypeError, ValueError, IndexError, TengenError):
-        return False
-    return True
 
 
 def _remove_empty(path: Path) -> None:
