@@ -38,6 +38,43 @@ def test_the_first_signal_sets_the_flag_and_the_second_interrupts(number: signal
     assert (done.returncode, done.stdout.split()) == (0, [kind, kind]), done.stderr
 
 
+HANGUP = """
+import signal
+from tengen.runs.interruption import ShutdownFlag, sigterm_interrupts
+
+def hang_up():
+    for _ in range(2):  # from the shell, and from the kernel at its end
+        signal.raise_signal(signal.SIGHUP)
+
+with ShutdownFlag() as stop:
+    hang_up()
+    assert stop
+    try:
+        stop.check()
+    except KeyboardInterrupt as interruption:
+        print(type(interruption).__name__)
+try:
+    with sigterm_interrupts():
+        try:
+            hang_up()
+        finally:
+            hang_up()  # while the work ends
+except KeyboardInterrupt as interruption:
+    print(type(interruption).__name__)
+assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+with sigterm_interrupts(), ShutdownFlag() as stop:
+    hang_up()
+    print(bool(stop))
+"""
+
+
+@pytest.mark.posix
+def test_a_closed_terminal_ends_the_work_once_unless_nohup_ignores_it() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGUP], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["Terminated", "Terminated", "False"]), done.stderr
+
+
 def test_other_threads_leave_signals_alone() -> None:
     found = []
 

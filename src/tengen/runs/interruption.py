@@ -1,8 +1,9 @@
-"""Ctrl-C and SIGTERM as a flag, which long work checks where it can end cleanly."""
+"""Ctrl-C, SIGTERM and SIGHUP as a flag, which long work checks where it can end cleanly."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,29 +14,45 @@ from tengen.machine import signal_self
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, after which programs do what they do after Ctrl-C and end with status 143 instead of 130."""
+    """SIGTERM or SIGHUP (the terminal is gone), after which programs do what they do after Ctrl-C and end with status
+    143 instead of 130."""
 
 
 def _interruption(number: int) -> KeyboardInterrupt:
-    return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
+    return KeyboardInterrupt() if number == signal.SIGINT else Terminated()
+
+
+def _terminations() -> list[signal.Signals]:
+    """The signals that ask a process to end. SIGHUP is not one where it is ignored, as under nohup."""
+    if sys.platform == "win32" or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        return [signal.SIGTERM]
+    return [signal.SIGTERM, signal.SIGHUP]
+
+
+def _ignore_repeated(number: int) -> None:
+    """Ignore further SIGHUPs after one: the shell and the kernel both send it, which is no second request."""
+    if sys.platform != "win32" and number == signal.SIGHUP:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """Within the block SIGTERM raises Terminated, as Ctrl-C raises KeyboardInterrupt."""
+    """Within the block SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt."""
 
     def interrupt(number: int, _: FrameType | None) -> None:
+        _ignore_repeated(number)
         raise _interruption(number)
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in _terminations()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class ShutdownFlag:
-    """Set by Ctrl-C or SIGTERM while its `with` block runs; a second signal raises KeyboardInterrupt at once.
+    """Set by Ctrl-C, SIGTERM or SIGHUP while its `with` block runs; a second signal raises KeyboardInterrupt at once.
 
     Signals are caught in the main thread only. `event` serves threads that wait for it; one of the caller's may be
     given, which requests a shutdown too.
@@ -48,7 +65,7 @@ class ShutdownFlag:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in (signal.SIGINT, *_terminations()):
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
 
@@ -65,11 +82,12 @@ class ShutdownFlag:
         self.event.set()
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if a shutdown was requested, Terminated if SIGTERM requested it."""
+        """Raise KeyboardInterrupt if a shutdown was requested, Terminated if SIGTERM or SIGHUP requested it."""
         if self:
             raise _interruption(self._number)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        _ignore_repeated(number)
         self._number = number
         self.check()
         self.set()
