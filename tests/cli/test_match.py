@@ -8,6 +8,7 @@ from typing import Any
 
 import katago_twin
 import pytest
+from hostile import command_line
 
 from tengen.cli.app import main
 from tengen.match.settings import MatchSettings
@@ -117,7 +118,52 @@ def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsy
     assert main(["match", *words, "--games", "4"]) == 0
     assert "not in these figures" not in capsys.readouterr().out
     assert main(["match", *words, "--games", "2"]) == 0
-    assert "2 games in the folder are not in these figures, which are of 2 a pairing" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "2 games in the folder are not in these figures, which are of 2 a pairing" in printed.out
+    assert printed.err == "no game was missing: all 2 were played before\n"
+
+
+def test_a_player_that_fails_is_an_error_after_the_report_of_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["a=random", "b=random", f"mortal=gtp:{command_line('dies', 1)}", "--size", "5", "--openings", "random"]
+    words += ["--set", "conditions.turns=3", "--quiet", "--workers", "1", "--games", "4", "--out", str(tmp_path)]
+    assert main(["match", *words]) == 2
+    printed = capsys.readouterr()
+    assert "a - b: " in printed.out and f"report.html are in {tmp_path}" in printed.out
+    assert printed.err.startswith("error: mortal failed to start 3 games in a row: ")
+
+
+def test_a_handicap_is_a_condition_of_the_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, old = tmp_path / "out", tmp_path / "old"
+    words = ["random", "playouts@5", "--size", "5", "--komi", "0.5", "--openings", "random", "--workers", "1"]
+    words += ["--quiet", "--set", "conditions.turns=3"]
+    assert main(["match", *words, "--out", str(out), "--games", "2", "--handicap", "2"]) == 0
+    assert main(["match", *words, "--out", str(out), "--games", "4", "--handicap", "2"]) == 0
+    assert about(out)["conditions"]["handicap"] == 2
+    assert [path.read_text().count("HA[2]") for path in sorted((out / "games").iterdir())] == [1] * 4
+    capsys.readouterr()
+    assert main(["match", *words, "--out", str(out), "--games", "4"]) == 2
+    assert "conditions.handicap = 2, not null" in capsys.readouterr().err
+    assert main(["match", *words, "--out", str(old), "--games", "2"]) == 0
+    settings = about(old)
+    del settings["conditions"]["handicap"]  # as in a folder of an earlier version
+    (old / "match.json").write_text(json.dumps(settings))
+    assert main(["match", *words, "--out", str(old), "--games", "4", "--handicap", "0"]) == 0
+
+
+def test_numbered_names_are_explained_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        script = tmp_path / folder / "bot"
+        script.write_text(f"#!/bin/sh\nexec {command_line('plays:C3')}\n")
+        script.chmod(0o755)
+    bots = [f"gtp:{tmp_path / folder / 'bot'}" for folder in "ab"]
+    words = ["--size", "5", "--openings", "random", "--games", "2", "--workers", "1", "--out", str(tmp_path / "m")]
+    assert main(["match", *bots, *words]) == 0
+    printed = capsys.readouterr()
+    assert f"note: bot is {bots[0]}; bot (2) is {bots[1]}\n" in printed.out
+    assert f"bot is {bots[0]}\nbot (2) is {bots[1]}\n" in printed.err
 
 
 def test_games_beside_the_deciding_one_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,10 +194,13 @@ def test_games_beside_the_deciding_one_are_named(tmp_path: Path, capsys: pytest.
             ["random", "random", "--size", "5", "--opening", "9"],
             "5x5 has at most 8 moves, a third of its points, not 9",
         ),
+        (["random", "random", "--size", "5", "--handicap", "1"], "handicap of 1 stones on a 5x5 board; allowed: 2 to"),
         (["random", "random", "--games", "5"], "even number, not 5"),
-        (["random", "random", "--set", "conditions.kommi=3"], "did you mean komi"),
+        (["random", "random", "--set", "conditions.kommi=3"], "did you mean conditions.komi"),
         (["random", "random", "--rules", "house"], "unknown rules 'house'"),
         (["random", "random", "--openings", "nowhere"], "'nowhere' do not exist"),
+        (["random", "random", "--visits", "0"], "'--visits': Input should be greater than or equal to 1 (found '0')"),
+        (["random", "random", "--threads", "0"], "'--threads': Input should be greater than or equal to 1 (found '0')"),
         (["random", "random", "--workers", "0"], "workers must be 1 or more"),
         (["random", "defualt"], "no network 'defualt'"),
         (["random", "random", "--set", "defaults.vists=3"], "did you mean visits"),

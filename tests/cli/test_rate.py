@@ -68,6 +68,40 @@ def test_sizes_anchor_and_names_may_be_chosen(tmp_path: Path, capsys: pytest.Cap
     assert only["size"] == 7 and only["first_move"] is None
 
 
+@pytest.mark.parametrize(
+    ("word", "anchor", "elo"),
+    [("b", "b", 0), ("b=1800", "b", 1800), ("bot -c visits=9", "bot -c visits=9", 0), ("b=-250.5", "b", -250.5)],
+)
+def test_the_anchor_may_be_given_its_elo(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str, anchor: str, elo: float
+) -> None:
+    write_match(tmp_path / "m", [*series("a", "b", 5, 5), *series("a", "bot -c visits=9", 5, 3, start=10)])
+    assert main(["rate", str(tmp_path / "m"), "--anchor", word, "--json", "-"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["sizes"]
+    assert (one["anchor"], one["anchor_elo"]) == (anchor, elo)
+    rows = {row["player"]: (row["low"], row["elo"], row["high"]) for row in one["players"]}
+    assert rows[anchor] == (elo, elo, elo) and rows["a"][0] < rows["a"][1] < rows["a"][2]
+    assert abs(rows["a"][1] - elo) < 300
+    assert main(["rate", str(tmp_path / "m"), "--anchor", word]) == 0
+    printed = capsys.readouterr().out
+    assert f"{anchor} is {elo:g}" in printed and f" {round(elo):,} " in printed
+
+
+def test_games_with_a_handicap_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The model has one worth of the first move for all games."""
+    for name in ("even", "handicap"):
+        write_match(tmp_path / name, series("a", "b", 3, 1))
+    path = tmp_path / "handicap" / "match.json"
+    about = json.loads(path.read_text())
+    about["conditions"]["handicap"] = 2
+    path.write_text(json.dumps(about))
+    assert main(["rate", str(tmp_path), "--json", "-"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["sizes"]
+    assert one["games"] == 4 and "4 left out, games with handicap" in one["warnings"][0]
+    assert main(["rate", str(path.parent)]) == 2
+    assert "no games to rate in" in (error := capsys.readouterr().err) and "4 left out, games with handicap" in error
+
+
 def test_a_report_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = write_match(tmp_path / "one", series("a", "b", 5, 5))
     run = write_run(tmp_path / "run")
@@ -180,6 +214,23 @@ def test_names_that_are_no_utf_8_are_written_by_their_codes(tmp_path: Path) -> N
         assert r"net \udcff" in (tmp_path / name).read_text(), name
 
 
+@pytest.mark.parametrize("option", ["json", "csv"])
+def test_a_record_behind_an_option_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    """In other commands --json is a flag."""
+    for name in ("a.sgf", "b.SGF", "notes.txt", f"old.{option}"):
+        (tmp_path / name).write_text("(;SZ[5]PB[a]PW[b]RE[B+R];B[cc])")
+    for name in ("a.sgf", "b.SGF", "new.sgf", "notes.txt", "."):
+        assert main(["rate", f"--{option}", str(tmp_path / name), str(tmp_path / "a.sgf")]) == 2
+        refused = f"error: --{option} takes a file to write, not {tmp_path / name}: "
+        assert capsys.readouterr().err == f"{refused}give FILE.{option}, or - to print\n"
+    assert (tmp_path / "a.sgf").read_text().startswith("(;") and not (tmp_path / "new.sgf").exists()
+    assert main(["rate", f"--{option}", str(tmp_path / f"old.{option}"), str(tmp_path / "a.sgf")]) == 0
+    assert "(;" not in (tmp_path / f"old.{option}").read_text()
+    assert "5x5  1 game; " in capsys.readouterr().out
+
+
 def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None:
     write_match(tmp_path / "all" / "five", series("a", "b", 5, 5))
     write_match(tmp_path / "all" / "seven", series("a", "c", 5, 5), size=7)
@@ -214,6 +265,9 @@ def test_names_that_are_merged_may_contain_an_equals_sign(
         (["unplayed"], "no games to rate in"),
         (["match", "--size", "9"], "there are no games on 9x9; there are 5x5"),
         (["match", "--anchor", "gnugo"], "'gnugo' cannot be the anchor: it has no games; there are a; b"),
+        (["match", "--anchor", "gnugo=9"], "'gnugo=9' cannot be the anchor: it has no games; there are a; b"),
+        (["match", "--anchor", "a=strong"], "--anchor takes NAME or NAME=ELO, such as a=1800, not 'a=strong'"),
+        (["match", "--anchor", "a=nan"], "--anchor takes NAME or NAME=ELO, such as a=1800, not 'a=nan'"),
         (["match", "--same", "a"], "--same takes NAME=OTHER, not 'a'"),
         (["match", "--same", "x=y"], "there is no player 'x'; there are a; b"),
         (["old"], "match.json has version 1; this Tengen knows"),

@@ -17,11 +17,15 @@ from tengen.pipes import PipeReader, _ThreadReader
 pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
 
-@pytest.mark.parametrize("kind", ["polite", "dos", "own-ids", "refuses:name", "refuses:list_commands"])
+@pytest.mark.parametrize(
+    "kind",
+    ["polite", "dos", "own-ids", "version:1.2", "refuses:version", "refuses:name", "refuses:list_commands"],
+)
 def test_answers_with_ids_chatter_blank_lines_and_carriage_returns(kind: str) -> None:
     with GtpClient(command_line(kind)) as client:
         refused = "name" in kind
         assert client.name == (sys.executable if refused else kind.partition(":")[0])
+        assert client.version == ("1.2" if kind == "version:1.2" else "")
         assert client.knows("genmove") == ("list" not in kind) and not client.knows("final_score")
         assert client.ask("genmove b") == "pass"
         assert client.ask("play b A1") == ""

@@ -35,11 +35,15 @@ def test_a_settled_board_counts_by_area() -> None:
     assert set(verdict.counts) == {"A", "B"}
 
 
-def test_one_opinion_is_enough_and_playouts_replace_none() -> None:
+def test_playouts_check_a_single_opinion_and_replace_none() -> None:
     game = finished()
-    assert count_by_opinions(game, {"A": None, "B": frozenset()}).counts == {"B": 3.5}
+    verdict = count_by_opinions(game, {"A": None, "B": frozenset()})
+    assert (verdict.counts, verdict.disputed) == ({"B": 3.5, "playouts": 3.5}, False)
+    black = frozenset(p for p in range(25) if game.board[divmod(p, 5)] == 0)
+    verdict = count_by_opinions(game, {"A": None, "B": black})  # B has an interest
+    assert (verdict.score, verdict.counts, verdict.disputed) == (3.5, {"B": -25.5, "playouts": 3.5}, True)
     verdict = count_by_opinions(game, {"A": None, "B": None})
-    assert set(verdict.counts) == {"playouts"}
+    assert set(verdict.counts) == {"playouts"} and not verdict.disputed
 
 
 def test_a_score_without_dead_stones_needs_a_second_opinion() -> None:

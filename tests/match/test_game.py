@@ -21,6 +21,7 @@ from tengen.match.outcome import Outcome
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn
 from tengen.match.players import RandomPlayer
 from tengen.match.schedule import Fixture, fixture
+from tengen.sgf import read_game
 
 SMALL = Conditions(size=5, komi=0.5, opening=0)
 
@@ -81,9 +82,54 @@ def test_two_passes_are_counted() -> None:
     assert outcome.visits == {"A": 10.0, "B": 10.0}
 
 
+@pytest.mark.parametrize(
+    ("rules", "result", "counts"),
+    [("chinese", "B+24.5", {"A": 24.5, "B": 24.5}), ("tromp-taylor", "W+0.5", {})],
+)
+def test_the_board_counts_as_it_stands_where_the_rules_have_no_agreement(
+    rules: str, result: str, counts: dict[str, float]
+) -> None:
+    """Both call White's stone dead; under the literal rules it stands, and every empty point touches both colors."""
+    dead = frozenset({SMALL.new_game().point("E5")})
+    black, white = Scripted(["C3"], stones=dead), Scripted(["E5"], stones=dead)
+    outcome = contest(black, white, conditions=changed(rules=rules))
+    assert (outcome.result, outcome.reason, outcome.counts) == (result, "count", counts)
+
+
 def test_colors_change_with_every_game() -> None:
     outcome = contest(Scripted([]), Scripted(["C3"]), index=1)
     assert (outcome.black, outcome.white, outcome.winner, outcome.result) == ("B", "A", "B", "B+24.5")
+
+
+@pytest.mark.parametrize(
+    ("rules", "score"), [("chinese", 25 - 2), ("aga", 25 - 1), ("japanese", 25 - 2), ("tromp-taylor", 25)]
+)
+def test_a_handicap_game_is_counted_with_the_bonus_of_its_rules(rules: str, score: float) -> None:
+    """Black alone has stones: every point by area, those without a stone by territory."""
+    conditions = changed(handicap=2, rules=rules)
+    played = MatchGame(conditions, game(1), {"A": Scripted([]), "B": Scripted([])})
+    outcome = played.play()
+    assert (outcome.score, outcome.black, outcome.winner, outcome.moves) == (score - 0.5, "B", "B", 2)
+    sgf = played.sgf(outcome)
+    root = Sgf_game.from_bytes(sgf).get_root()
+    assert {name: root.get(name) for name in ("HA", "KM")} == {"HA": 2, "KM": 0.5}
+    read, info = read_game(sgf)
+    assert (read.setup_stones, read.first_to_play) == (conditions.new_game().setup_stones, WHITE)
+    assert (read.score(), info.result.score) == (outcome.score, outcome.score)
+    assert played.record("x").game().setup_stones == read.setup_stones
+    assert (played.record("x").handicap, played.record("x").game().moves) == (2, read.moves)
+
+
+def test_colors_change_in_a_handicap_game_too() -> None:
+    for index, black in ((0, "A"), (1, "B")):
+        played = MatchGame(changed(handicap=2), game(index), {"A": Scripted([]), "B": Scripted([])})
+        assert (played.names[BLACK], played.game.handicap, played.game.to_play) == (black, 2, WHITE)
+
+
+def test_the_end_that_pass_alive_area_decides_knows_the_bonus_of_a_handicap() -> None:
+    alive = ["A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"]
+    for komi, margin in ((14.5, 0.5), (15.5, -0.5)):
+        assert Game(5, "chinese", komi).setup(alive, to_play=WHITE).sure_margin() == margin
 
 
 def test_resignation() -> None:

@@ -102,6 +102,11 @@ def test_bad_openings_are_named(text: str, says: str, tmp_path: Path) -> None:
         openings_of(Conditions(openings=str(path)))
 
 
+def test_a_file_of_game_records_of_katago_is_a_list(tmp_path: Path) -> None:
+    (tmp_path / "a.SGFS").write_bytes(b"(;SZ[9];B[aa];W[bb])\n(;SZ[9];B[cc];W[dd])\n")
+    assert len(Listed(Conditions(size=9, openings=str(tmp_path / "a.SGFS"), opening=2))) == 2
+
+
 def test_a_record_with_handicap_is_no_opening(tmp_path: Path) -> None:
     path = tmp_path / "handicap.sgf"
     game = Game(19)
@@ -109,6 +114,26 @@ def test_a_record_with_handicap_is_no_opening(tmp_path: Path) -> None:
     path.write_bytes(write_game(game.play("K10")))
     with pytest.raises(TengenError, match="handicap stones"):
         openings_of(Conditions(openings=str(path)))
+
+
+def test_a_record_with_the_handicap_of_the_match_is_an_opening(tmp_path: Path) -> None:
+    path = tmp_path / "handicap.sgf"
+    game = Game(9)
+    game.place_handicap(2)
+    path.write_bytes(write_game(game.play("E5").play("D4")))
+    conditions = Conditions(size=9, handicap=2, openings=str(path))
+    assert drawn(conditions, NO_POLICY) == [game.point("E5"), game.point("D4")]
+    for other in (3, None):
+        with pytest.raises(TengenError, match=r"has (other )?handicap stones or moves out of turn"):
+            openings_of(conditions.model_copy(update={"handicap": other}))
+
+
+def test_openings_of_handicap_games_begin_with_white() -> None:
+    first, second = (Scripted([], weights={point: 1.0, 24 - point: 1.0}) for point in (7, 9))
+    conditions = Conditions(size=5, openings="players", opening=2, handicap=2)
+    found = openings_of(conditions).moves([GamePair(number, (first, second)) for number in range(8)])
+    assert {(white in (9, 15), black in (7, 17)) for white, black in found[::2]} == {(True, True)}
+    assert {(white in (7, 17), black in (9, 15)) for white, black in found[1::2]} == {(True, True)}
 
 
 def test_a_missing_list() -> None:

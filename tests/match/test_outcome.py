@@ -37,7 +37,10 @@ def test_the_loser_is_the_other_player() -> None:
     assert outcome("Void", "cycle", None).loser is None
 
 
-def test_counts_differ_by_the_players_alone() -> None:
+def test_counts_differ_by_the_players_and_by_playouts_where_one_player_counts() -> None:
+    assert outcome("B+5", "count", score=5.0, counts={"b": 1.0, "playouts": 5.0}).counts_differ
+    assert not outcome("B+5", "count", score=5.0, counts={"b": 5.0, "playouts": 5.0}).counts_differ
+    assert not outcome("B+5", "count", score=5.0, counts={"playouts": 5.0}).counts_differ
     assert not outcome("B+1", "count", score=1.0, counts={"a": 1.0, "b": 1.0, "playouts": 5.0}).counts_differ
     assert outcome("B+1", "count", score=1.0, counts={"a": 1.0, "b": 5.0, "playouts": 1.0}).counts_differ
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from hostile import command_line
@@ -11,13 +12,13 @@ from match.test_game import SMALL, Scripted
 from other_programs import needs
 
 from tengen.engine.clock import TimeControl
-from tengen.game import Game
+from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.client import ProgramError
 from tengen.match.conditions import Conditions
 from tengen.match.game import MatchGame
 from tengen.match.outcome import Outcome
 from tengen.match.player import Choice, Player, Turn
-from tengen.match.players import RandomPlayer
+from tengen.match.players import RandomPlayer, open_player
 from tengen.match.program_player import ProgramPlayer
 from tengen.match.schedule import fixture
 from tengen.match.spec import PlayerSpec
@@ -148,6 +149,17 @@ def test_a_program_that_failed_is_started_afresh_for_the_next_game(kind: str, re
     player.close()
 
 
+def test_a_program_that_ended_between_two_games_is_started_afresh() -> None:
+    player, game = ProgramPlayer(hostile("polite")), SMALL.new_game()
+    player.start_game(0, game, 1)
+    player.end_game(0)
+    (copy,) = player._free
+    copy._client.kill()
+    player.start_game(1, game, 1)
+    assert player.choose([Turn(1, game)]) == [Choice(25, seconds=ANY)]
+    player.close()
+
+
 @pytest.mark.parametrize(
     ("kind", "dead", "score"),
     [
@@ -177,9 +189,9 @@ def test_opinions_of_a_finished_game(kind: str, dead: object, score: object) -> 
     player.close()
 
 
-def test_a_program_that_cannot_name_dead_stones_leaves_the_count_to_the_other() -> None:
+def test_playouts_count_with_the_opponent_of_a_program_that_cannot_name_dead_stones() -> None:
     outcome = against("polite", ["C3"])
-    assert (outcome.reason, outcome.counts) == ("count", {"A": 24.5})
+    assert (outcome.reason, outcome.counts) == ("count", {"A": 24.5, "playouts": 24.5})
 
 
 def test_engine_info_is_in_the_record() -> None:
@@ -203,6 +215,30 @@ def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
     finally:
         program.close()
     assert [outcome.winner for outcome in outcomes] == ["B", "B"]
+
+
+@needs("gnugo")
+@pytest.mark.parametrize("rules", ["chinese", "aga", "japanese"])
+def test_gnugo_plays_handicap_games_with_both_colors_and_agrees_with_the_count(rules: str) -> None:
+    option = "" if rules == "japanese" else "--chinese-rules"
+    program = ProgramPlayer(PlayerSpec.parse(f"gtp:gnugo --mode gtp --level 1 --never-resign {option}"))
+    playouts = open_player(PlayerSpec.of({"player": "playouts", "visits": 20, "pass_policy": "no-useful-move"}))
+    conditions = Conditions(size=7, opening=0, rules=rules, komi=0.5, handicap=3)
+    try:
+        for index in range(2):
+            players: dict[str, Player] = {"A": playouts, "B": program}
+            played = MatchGame(conditions, fixture([("A", "B")], index), players)
+            outcome, game = played.play(), played.game
+            owners = game.owners(game.dead_by_playouts())
+            area = int((owners == BLACK).sum() - (owners == WHITE).sum())
+            if outcome.reason == "majority":
+                assert rules != "japanese" and (area > 0.5 + game.white_bonus) == (outcome.winner == outcome.black)
+                continue
+            assert outcome.reason == "count" and outcome.counts == dict.fromkeys("AB", outcome.score), outcome
+            if rules != "japanese":
+                assert outcome.score == area - 0.5 - {"chinese": 3, "aga": 2}[rules]
+    finally:
+        program.close()
 
 
 @needs("gnugo")

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -26,7 +27,15 @@ from tengen.match.cluster import MatchWork
 from tengen.match.folder import VERSION, MatchFolder, read_folder
 from tengen.match.outcome import Outcome
 from tengen.match.player import Choice, Player, Reply, Turn
-from tengen.match.runner import InBatch, InWorkers, MatchObserver, games_at_once, play_match
+from tengen.match.runner import (
+    Execution,
+    FailedPlayers,
+    InBatch,
+    InWorkers,
+    MatchObserver,
+    games_at_once,
+    play_match,
+)
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PLAYERS
 from tengen.match.sprt import Sprt, SprtState
@@ -115,12 +124,39 @@ def test_a_match_continues_and_can_be_extended(tmp_path: Path) -> None:
 def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
     play(match("a=random", "b=random"), tmp_path)
     for other, says in (
-        (match("a=random", "b=playouts"), r"players\[1\]\.player = random, not playouts"),
-        (match("a=random", "b=random", "c=random"), r"schedule\.kind = head-to-head, not round-robin"),
+        (match("a=random", "b=playouts"), "match in which b has player = random, not playouts; choose another folder"),
+        (match("a=random", "b=random", "c=random"), r"match of other players: c is new; choose another folder"),
+        (match("a=random", "c=random"), "match of other players: b is missing, c is new; choose"),
+        (match("b=random", "a=random"), "the same players in another order: a, b; choose"),
         (match("a=random", "b=random", conditions={**TINY, "komi": 1.5}), r"conditions\.komi = 0\.5, not 1\.5"),
     ):
         with pytest.raises(TengenError, match=says):
             play(other, tmp_path)
+
+
+def test_games_of_a_rebuilt_program_do_not_mix_with_those_before(tmp_path: Path) -> None:
+    script, folder = tmp_path / "mine.py", tmp_path / "match"
+    command = f"import sys\nsys.argv[1:] = ['version:1.2']\nexec(open({str(PROGRAM)!r}).read())\n"
+    script.write_text(command)
+    word = f"mine=gtp:{shlex.join([sys.executable, str(script)])}"
+    play(match("random", word), folder)
+    about = json.loads((folder / "match.json").read_text())
+    assert about["programs"] == {"mine": "version 1.2"} and str(script) in about["program_files"]
+    script.write_text(command + "# rebuilt\n")
+    for games in (2, 4):
+        with pytest.raises(TengenError, match=rf"program whose file {re.escape(str(script))} has changed since;"):
+            play(match("random", word, games=games), folder)
+    script.write_text(command)
+    assert play(match("random", word, games=4), folder)["games"] == 4
+    script.write_text(command.replace("1.2", "1.3"))
+    del about["program_files"]
+    (folder / "match.json").write_text(json.dumps(about))
+    with pytest.raises(TengenError, match=r"holds a match with programs\.mine = version 1\.2, not version 1\.3"):
+        play(match("random", word, games=6), folder)
+    del about["programs"]  # as in an earlier version
+    (folder / "match.json").write_text(json.dumps(about))
+    assert play(match("random", word, games=6), folder)["games"] == 6
+    assert json.loads((folder / "match.json").read_text())["programs"] == {"mine": "version 1.3"}
 
 
 @pytest.mark.parametrize("earlier", [{}, {"precision": None}])
@@ -197,8 +233,8 @@ def test_a_program_that_is_gone_ends_the_match_with_the_games_so_far(tmp_path: P
     with pytest.raises(TengenError, match="mortal failed to start 3 games in a row"):
         play(match("random", word, games=20), tmp_path / "match")
     rows = lines(tmp_path / "match")
-    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"crash"}
-    assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
+    assert 1 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"crash"}
+    assert all(row["moves"] for row in rows), "games that it could not start are not kept"
 
 
 def test_a_program_that_dies_at_its_first_move_does_not_start(tmp_path: Path) -> None:
@@ -206,12 +242,34 @@ def test_a_program_that_dies_at_its_first_move_does_not_start(tmp_path: Path) ->
     conditions = TINY | {"openings": "random", "opening": 4}
     with pytest.raises(TengenError, match="mortal failed to start 3 games in a row"):
         play(match("random", program("dies", "mortal", 1), games=20, conditions=conditions), tmp_path / "match")
-    assert [row["opening"] for row in lines(tmp_path / "match")] == [4, 4]
+    assert lines_so_far(tmp_path / "match") == 0
+
+
+@pytest.mark.parametrize("execution", [InWorkers(2), InBatch(at_once=3)])
+def test_a_program_that_is_gone_does_not_end_the_games_of_others(execution: Execution, tmp_path: Path) -> None:
+    conditions = FAST | {"openings": "random"}
+    settings = match("a=random", program("dies", "mortal", 1), "b=random", games=8, conditions=conditions)
+    for _ in range(2):  # the same command again
+        says = r"^mortal failed to start 3 games in a row: .*; 16 games were not played"
+        with pytest.raises(FailedPlayers, match=says) as caught:
+            play_match(settings, tmp_path, execution)
+        found = [{row["black"], row["white"]} for row in lines(tmp_path)]
+        assert found == [{"a", "b"}] * 8
+        assert caught.value.figures == json.loads((tmp_path / "summary.json").read_text())
+        assert (caught.value.figures["games"], caught.value.figures["complete"]) == (8, False)
+
+
+def test_a_game_that_a_program_cannot_start_once_is_lost(tmp_path: Path) -> None:
+    """A copy dies at its second move, which is its first one in the second game; the third game has a fresh copy."""
+    conditions = {"size": 5, "opening": 0, "turns": 1}
+    assert play(match("a=random", program("dies", "mortal", 2), games=6, conditions=conditions), tmp_path)["games"] == 6
+    reasons = {row["index"]: row["reason"] for row in lines(tmp_path)}
+    assert reasons == {0: "limit", 1: "crash", 2: "limit", 3: "crash", 4: "limit", 5: "crash"}
 
 
 def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
     kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
-    settings = match(*(program(kind, kind) for kind in kinds), games=2)
+    settings = match(*(program(kind, kind) for kind in kinds), games=2, conditions=FAST)
     figures = play(settings, tmp_path, workers=2)
     assert figures["games"] == 20 and figures["complete"]
     assert {row["reason"] for row in lines(tmp_path)} >= {"crash", "illegal", "invalid answer"}
@@ -295,13 +353,14 @@ def without_times(folder: Path) -> list[Outcome]:
 
 
 @pytest.mark.posix
-def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring: Offspring) -> None:
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+def test_a_signal_to_the_whole_group_leaves_no_program(number: str, tmp_path: Path, offspring: Offspring) -> None:
     child = start("random", program("hangs"), *HANGING_WORDS, "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
     assert offspring.begun(2, str(PROGRAM))
-    os.killpg(child.pid, signal.SIGTERM)
-    child.communicate(timeout=30)
-    assert child.returncode == 143
+    os.killpg(child.pid, getattr(signal, number))
+    _, errors = child.communicate(timeout=30)
+    assert child.returncode == 143 and "the same command goes on with the rest" in errors
     assert offspring.gone()
 
 
@@ -364,6 +423,36 @@ def test_an_interrupted_match_has_figures_of_what_was_played(tmp_path: Path) -> 
         play(match("a=random", "b=random", games=8, conditions=FAST), tmp_path, 1, watcher)
     figures = json.loads((tmp_path / "summary.json").read_text())
     assert (figures["games"], figures["complete"], watcher.workers, watcher.earlier) == (3, False, 1, [])
+
+
+def test_figures_and_report_are_written_while_a_match_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A match that is killed left those of the match before it was extended, which called themselves complete."""
+    found = []
+
+    def write_report(folder: Path) -> None:
+        figures = json.loads((folder / "summary.json").read_text())
+        found.append((figures["games"], figures["complete"]))
+
+    settings = [match("a=random", "b=random", games=games, conditions=FAST) for games in (2, 6)]
+    play_match(settings[0], tmp_path, InBatch(1), write_report=write_report)
+    assert found == [(2, True)]
+    found.clear()
+    monkeypatch.setattr("tengen.match.runner._REPORT_SECONDS", 0.0)
+    play_match(settings[1], tmp_path, InBatch(1), write_report=write_report)
+    assert found[:2] == [(2, False), (3, False)] and found[-1] == (6, True)
+
+
+def test_an_observer_hears_that_no_game_is_missing(tmp_path: Path) -> None:
+    class Asked(MatchObserver):
+        games = 0
+
+        def complete(self, games: int) -> None:
+            self.games = games
+
+    for games in (0, 2):
+        asked = Asked()
+        play(match("a=random", "b=random", games=2, conditions=FAST), tmp_path, 1, asked)
+        assert asked.games == games
 
 
 def test_players_under_a_time_limit_get_a_core_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,11 +38,11 @@ def read(**fields: object) -> MatchSettings:
         ({"players": ["random", "random"], "games": 0}, "games: .* 2"),
         ({"players": ["random", "random"], "shedule": "ladder"}, "unknown key 'shedule'; did you mean schedule"),
         ({"players": ["random", "random"], "conditions": {"komi": 6.3}}, "komi: .*0.5"),
-        ({"players": ["random", "random"], "conditions": {"kommi": 7}}, "unknown key .*did you mean komi"),
+        ({"players": ["random", "random"], "conditions": {"kommi": 7}}, r"unknown key .*did you mean conditions\.komi"),
         ({"players": ["random", "random"], "conditions": {"rules": "house"}}, "house"),
         ({"players": ["random", "random"], "conditions": {"size": 1}}, "conditions.size"),
         ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo1": 1}}, "elo0 must be below elo1"),
-        ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo2": 1}}, "did you mean elo"),
+        ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo2": 1}}, r"did you mean sprt\.elo"),
         ({"players": ["random"] * 3, "sprt": {"elo0": 0, "elo1": 1}}, "sequential test is for two"),
         ({"players": ["random"] * 2, "sprt": {"elo0": 0, "elo1": 1}, "within": 5}, r"by sprt .* or by within"),
         ({"players": ["random"] * 2, "within": 50}, "within: .* 50"),
@@ -57,6 +58,13 @@ def test_bad_settings_are_errors_of_one_line(fields: dict[str, object], says: st
     with pytest.raises(TengenError, match=says) as caught:
         read(**fields)
     assert "\n" not in str(caught.value)
+
+
+def test_a_sequential_test_has_games_enough_to_be_decided() -> None:
+    two = {"players": ["random"] * 2}
+    sprt = {"elo0": 0, "elo1": 5}
+    assert read(**two).games == 60 and read(**two, sprt=sprt).games >= 10_000
+    assert read(**two, sprt=sprt, games=40).games == 40
 
 
 def test_defaults_apply_to_fields_that_are_not_given() -> None:
@@ -83,6 +91,19 @@ def test_komi_is_the_usual_one_of_the_rules_unless_it_is_given(conditions: dict[
 def test_a_network_that_changes_is_another_match() -> None:
     about = read(players=["default", "random"]).about()
     assert list(about["files"]) == ["default"] and len(about["files"]["default"]) == 16
+
+
+def test_a_program_that_changes_is_another_match(tmp_path: Path) -> None:
+    script, network = tmp_path / "engine.py", tmp_path / "net.bin"
+    found = []
+    for content in ("1", "2"):
+        script.write_text(content)
+        network.write_text(content)
+        line = f"gtp:{sys.executable} {script} --net {network} --log {tmp_path / 'play.log'} --no-such {tmp_path}/x"
+        (tmp_path / "play.log").write_text(content)
+        found.append(read(players=[line, "random", "gtp:no-such-program gtp"]).about()["program_files"])
+    assert list(found[0]) == list(found[1]) == sorted([sys.executable, str(script), str(network)])
+    assert [word for word in found[0] if found[0][word] != found[1][word]] == sorted([str(script), str(network)])
 
 
 def test_a_playout_policy_that_changes_is_another_match(tmp_path: Path) -> None:

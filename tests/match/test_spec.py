@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ import yaml
 from tengen.engine.clock import TimeControl
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
-from tengen.match.spec import PLAYERS, PlayerSpec, distinct
+from tengen.match.names import numbered_players
+from tengen.match.spec import PLAYERS, PlayerSpec, distinct, identity
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,40 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
     spec = PlayerSpec.parse(word)
     assert (spec.name, spec.kind, spec.subject) == (name, "program", command or word.removeprefix("gtp:"))
     assert (spec.seconds, spec.time) == limits and spec.visits is None
+
+
+def test_programs_of_different_folders_are_different_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their identity had no folders, those of options neither, so that they were rated as one player."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("engine", "gnugo"):
+        (tmp_path / name).touch(mode=0o755)
+    same = [
+        ("gtp:engine --fast", f"gtp:{tmp_path}/engine --fast"),
+        ("gtp:gnugo --mode gtp", f"gtp:{tmp_path}/gnugo --level 10 --chinese-rules --mode gtp"),
+        ("policy:a.onnx", "policy:a.onnx"),
+    ]
+    other = [
+        ("gtp:/a/engine", "gtp:/b/engine"),
+        ("gtp:engine", "gtp:/b/engine"),
+        ("gtp:gnugo", "gtp:/b/gnugo"),
+        ("gtp:engine -model /a/model.bin.gz", "gtp:engine -model /b/model.bin.gz"),
+        ("gtp:engine 'a b'", "gtp:engine a b"),
+    ]
+    assert [identity(one, None) == identity(two, None) for one, two in same + other] == [True] * 3 + [False] * 5
+
+
+def test_what_numbered_names_stand_for() -> None:
+    words = ("gtp:/a/bot -x", "gtp:/b/bot -x", "random", "random", "z=gtp:/a/bot")
+    specs = distinct([PlayerSpec.parse(word) for word in words])
+    assert numbered_players([spec.model_dump() for spec in specs]) == {
+        "bot -x": "gtp:/a/bot -x",
+        "bot -x (2)": "gtp:/b/bot -x",
+    }
+    batches = [PlayerSpec.of({"player": "default", "visits": 4, **more}) for more in ({}, {"batch": 1})]
+    assert numbered_players([spec.model_dump() for spec in distinct(batches)]) == {
+        "default, 4 visits": "default",
+        "default, 4 visits (2)": "default (batch 1)",
+    }
 
 
 @pytest.mark.parametrize(

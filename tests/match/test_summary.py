@@ -105,6 +105,14 @@ def test_the_score_after_a_test_comes_with_a_warning() -> None:
     assert note not in report(summarize(TWO, games[:2], test.judge([1.0])))
 
 
+def test_a_test_without_a_decision_says_how_to_go_on() -> None:
+    settings = TWO.model_copy(update={"sprt": Sprt(elo0=0, elo1=10)})
+    note = "\nundecided: the same command with a larger --games goes on\n"
+    test = Sprt(elo0=0, elo1=10).judge([0.5, 0.25])
+    assert note in report(summarize(settings, GAMES, test))
+    assert note not in report(summarize(settings, GAMES[:3], test)), "games are left"
+
+
 def shown(settings: MatchSettings, games: list[Outcome], terminal: bool) -> str:
     console = Console(width=200, force_terminal=terminal, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     with Display(settings, console) as display:

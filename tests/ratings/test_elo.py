@@ -113,6 +113,17 @@ def test_the_anchor_only_shifts() -> None:
     assert by_b["c"].low == pytest.approx(-by_c["b"].high, abs=0.5)
 
 
+def test_the_anchor_may_have_an_elo_of_its_own() -> None:
+    scores = [Score("a", "b", 9, 1, 4), Score("b", "c", 3, 3, 6), Score("c", "a", 5, 0, 5)]
+    plain, offset = (fit(scores, "b", first_move=True, anchor_elo=elo) for elo in (0.0, 1800.0))
+    for rating in plain.players:
+        there = offset[rating.player]
+        found = (there.elo, there.low, there.high)
+        assert found == pytest.approx((rating.elo + 1800, rating.low + 1800, rating.high + 1800), abs=1e-9)
+    assert (offset["b"].elo, offset["b"].low, offset["b"].high, offset.anchor_elo) == (1800, 1800, 1800, 1800)
+    assert offset.first_move == plain.first_move
+
+
 def test_the_first_move_is_disambiguated_from_strength() -> None:
     # Both directions of a pairing: logit(p) = d + m and logit(q) = -d + m give both in closed form.
     ratings = fit(

@@ -16,7 +16,7 @@ from tengen.game import Game
 from tengen.match.players import open_player
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import duplicate_games
-from tengen.ratings.pool import GameRules, GameSet, Pool, match_games, matches_in, sgf_games
+from tengen.ratings.pool import GameRules, GameSet, Pool, even_games, match_games, matches_in, sgf_games
 from tengen.ratings.score import Score
 from tengen.runs.verify import verify
 from tengen.selfplay.anchors import RunPlayers
@@ -57,6 +57,8 @@ WRONG: list[tuple[str, tuple[Any, ...], str]] = [
     ("sprt", ({}, "x", 5, {"elo0": "a", "elo1": 1}), "sprt"),
     ("within", ("x", [1]), "within: Input should be a valid number"),
     ("files", ([], 5, None), "files: Input should be"),
+    ("conditions.handicap", ("x", 1.5), "conditions.handicap: Input should be a valid integer"),
+    ("conditions.handicap", (-2,), "conditions.handicap: Input should be greater than"),
     ("version", ("2",), "has version '2'; this Tengen knows 2"),
 ]
 
@@ -176,6 +178,58 @@ def test_a_player_spelled_in_two_ways_is_one(tmp_path: Path) -> None:
         fields = {"GNU Go level 10": {"player": f"gtp:{word} --chinese-rules"}, "net": {"player": path}}
         write_match(tmp_path / day, series("net", "GNU Go level 10", 1, 1), players=fields, files={path: "aa"})
     assert Pool.of(matches_in(tmp_path)).players == ["GNU Go level 10", "net"]
+
+
+def test_players_under_a_time_limit_with_other_threads_or_another_device_are_other_players(tmp_path: Path) -> None:
+    """They were rated as one player, whose rating lay between theirs."""
+    for name, fields in (
+        ("one", {"threads": 1, "device": "auto"}),
+        ("old", {}),
+        ("two", {"threads": 2}),
+        ("gpu", {"device": "cuda"}),
+    ):
+        for limit in ("seconds", "visits"):
+            players = {"net": {"player": "x", limit: 9, **fields}}
+            write_match(tmp_path / limit / name, series("net", "random", 1, 1), players=players)
+    timed = ["net (gpu)", "net (old)", "net (two)", "random"]
+    assert Pool.of(matches_in(tmp_path / "seconds")).players == timed
+    assert Pool.of(matches_in(tmp_path / "visits")).players == ["net", "random"]
+
+
+def test_a_search_in_other_batches_is_another_player(tmp_path: Path) -> None:
+    for name, batch in (("usual", None), ("single", 1)):
+        players = {"net": {"player": "x", "visits": 9, "batch": batch}}
+        write_match(tmp_path / name, series("net", "random", 1, 1), players=players)
+    assert Pool.of(matches_in(tmp_path)).players == ["net (single)", "net (usual)", "random"]
+
+
+def test_programs_of_one_name_in_different_folders_are_different_players(tmp_path: Path) -> None:
+    for name, folder in (("monday", "/a"), ("tuesday", "/b")):
+        players = {"bot": {"player": f"gtp:{folder}/bot"}}
+        write_match(tmp_path / name, series("bot", "random", 1, 1), players=players)
+    assert Pool.of(matches_in(tmp_path)).players == ["bot (monday)", "bot (tuesday)", "random"]
+
+
+def test_what_numbered_names_stand_for_is_a_note(tmp_path: Path) -> None:
+    players = {"bot": {"player": "gtp:/a/bot"}, "bot (2)": {"player": "gtp:/b/bot"}}
+    write_match(tmp_path / "1", series("bot", "bot (2)", 1, 1), players=players)
+    assert Pool.of(matches_in(tmp_path)).notes == ("bot is gtp:/a/bot; bot (2) is gtp:/b/bot",)
+    write_match(tmp_path / "2", series("bot", "random", 1, 1), players={"bot": {"player": "gtp:/c/bot"}})
+    assert Pool.of(matches_in(tmp_path)).notes[-1] == "bot (1) is gtp:/a/bot; bot (2) is gtp:/b/bot"
+
+
+def test_matches_with_a_handicap_are_set_apart(tmp_path: Path) -> None:
+    for name, stones in (("even", None), ("old", 0), ("handicap", 4)):
+        folder = write_match(tmp_path / name, series("a", "b", 2, 1))
+        about = json.loads((folder / "match.json").read_text())
+        about["conditions"] |= {"handicap": stones} if stones != 0 else {}
+        (folder / "match.json").write_text(json.dumps(about))
+    found = matches_in(tmp_path)
+    assert str(next(iter(Pool.of(found).at(5).rules))) == "5x5, chinese, komi 0.5"
+    assert str(found[1].rules) == "5x5, chinese, komi 0.5, handicap 4"
+    even, notes = even_games(found)
+    assert [game_set.source.name for game_set in even] == ["even", "old"]
+    assert notes == [f"{tmp_path / 'handicap'}: 3 left out, games with handicap or set up stones"]
 
 
 def test_a_name_may_stand_for_a_network_of_each_board_size(tmp_path: Path) -> None:

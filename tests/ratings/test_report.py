@@ -18,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from tengen.errors import TengenError
+from tengen.game import WHITE
 from tengen.match.outcome import Reason
 from tengen.ratings.charts import ENDINGS, seconds_a_move, spread
 from tengen.ratings.pool import Pool, matches_in
@@ -153,6 +154,23 @@ def test_seconds_a_move_are_those_of_the_moves_that_a_player_chose() -> None:
         "a": [12 / 4],
         "b": [6 / 3],
     }
+
+
+def test_seconds_a_move_of_a_handicap_game_begin_with_white() -> None:
+    seconds = {"a": 12.0, "b": 6.0}
+    played = [game(0, "a", "b", "a", moves=9, opening=2, seconds=seconds)]
+    assert seconds_a_move(played, first=WHITE) == {"a": [12 / 3], "b": [6 / 4]}
+
+
+def test_a_match_with_a_handicap_says_so(tmp_path: Path) -> None:
+    folder = write_match(tmp_path / "m", series("a", "b", 5, 4))
+    about = json.loads((folder / "match.json").read_text())
+    about["conditions"]["handicap"] = 3
+    (folder / "match.json").write_text(json.dumps(about))
+    write_report(folder)
+    text = Page((folder / "report.html").read_text()).text
+    assert "5x5, chinese, komi 0.5, handicap 3." in text and "account for the worth of Black's handicap" in text
+    assert {row["handicap"] for row in csv.DictReader((folder / "games.csv").open())} == {"3"}
 
 
 def test_the_picture_is_a_png(folder: Path) -> None:

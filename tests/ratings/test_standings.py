@@ -99,6 +99,10 @@ def test_an_end_that_no_game_bounds_is_null_in_json_and_a_question_in_words() ->
     assert elo_text(found.ratings["a"]) == ("0", "anchor")
     assert elo_text(Rating("x", 1234.4, -0.4, 2000, 9, 8)) == ("+1,234", "+0 to +2,000")
     assert elo_text(None) == ("?", "not rated")
+    given = standings(pool(Score("a", "b", 5, 0, 5), Score("b", "a", 1, 0, 1)), 9, "a", anchor_elo=1800)
+    assert elo_text(given.ratings["a"], signed=False) == ("1,800", "anchor")
+    assert elo_text(Rating("x", 1934.4, -20.2, 2000, 9, 8), signed=False) == ("1,934", "-20 to 2,000")
+    assert (given.as_dict()["anchor"], given.as_dict()["anchor_elo"]) == ("a", 1800)
 
 
 def test_where_one_color_won_every_game_the_ends_that_it_leaves_open_are_null_and_questions() -> None:
@@ -112,6 +116,16 @@ def test_where_one_color_won_every_game_the_ends_that_it_leaves_open_are_null_an
         f"> {round(first_move.low):+,}",
         f"{round(first_move.low):+,} to ?",
     )
+
+
+def test_the_worth_of_handicap_stones_is_not_held_near_that_of_a_first_move() -> None:
+    scores = (Score("a", "b", 29, 0, 1), Score("b", "a", 29, 0, 1))
+    even, handicap = (
+        standings(Pool((GameSet(Path("made"), GameRules(9, "chinese", 0.5, stones), scores),)), 9) for stones in (0, 4)
+    )
+    first, stones = even.ratings.first_move, handicap.ratings.first_move
+    assert first is not None and stones is not None
+    assert first.elo < 520 and stones.elo == pytest.approx(elo(29 / 30), abs=10)
 
 
 def test_sizes_without_games_are_named() -> None:

@@ -17,9 +17,8 @@ from tengen.machine import Device
 if TYPE_CHECKING:
     from tengen.match.settings import MatchSettings
 
-# Typer takes [word] for markup, unless a backslash stands before it.
 _PLAYER = (
-    r"\[NAME=]PLAYER\[@LIMIT] each: a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, "
+    "[NAME=]PLAYER[@LIMIT] each: a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, "
     'random, or "gtp:COMMAND LINE"; LIMIT is visits (400; playouts 1000), seconds a move (2s) or a clock (10m+5x30s). '
     "Or one YAML file"
 )
@@ -29,11 +28,12 @@ _BATCH = 64  # games at once of players that do not search
 def command(
     players: Annotated[list[str], typer.Argument(help=_PLAYER, show_default=False)],
     games: Annotated[
-        int | None, typer.Option(help="games of each pairing, half with each color [60, or what --within needs]")
+        int | None,
+        typer.Option(help="games of each pairing, half with each color [60, what --within needs, 20000 with --sprt]"),
     ] = None,
     schedule: Annotated[
         str | None,
-        typer.Option(help=r"head-to-head, round-robin, gauntlet or ladder \[by the number of players]"),
+        typer.Option(help="head-to-head, round-robin, gauntlet or ladder [by the number of players]"),
     ] = None,
     anchors: Annotated[
         int | None, typer.Option(help="gauntlet: number of opponents, the last players of the list [1]")
@@ -41,14 +41,13 @@ def command(
     back: Annotated[
         int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
     ] = None,
-    size: Annotated[int | None, typer.Option(help=rf"board size, {SIZES} \[19]")] = None,
-    komi: Annotated[float | None, typer.Option(help=r"points for White \[the usual komi of the rules]")] = None,
-    rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
+    size: Annotated[int | None, typer.Option(help=f"board size, {SIZES} [19]")] = None,
+    komi: Annotated[float | None, typer.Option(help="points for White [the usual komi of the rules]")] = None,
+    rules: Annotated[str | None, typer.Option(help="rule set by name [chinese]")] = None,
+    handicap: Annotated[int | None, typer.Option(help="handicap stones of Black [none]")] = None,
     openings: Annotated[
         str | None,
-        typer.Option(
-            help=r"policy, players, policy:NETWORK, random, or a path of SGF files or lines of moves \[policy]"
-        ),
+        typer.Option(help="policy, players, policy:NETWORK, random, or a path of SGF files or lines of moves [policy]"),
     ] = None,
     opening: Annotated[int | None, typer.Option(help="moves of an opening [4, or all moves of a list]")] = None,
     seed: Annotated[int | None, typer.Option(help="random seed of openings and players [1]")] = None,
@@ -64,27 +63,27 @@ def command(
         ),
     ] = None,
     visits: Annotated[
-        int | None, typer.Option(help="visits a move of players without a limit [400; playouts 1000]")
+        int | None, typer.Option(min=1, help="visits a move of players without a limit [400; playouts 1000]")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="seconds a move of players without a limit")] = None,
     time: Annotated[str | None, typer.Option(help="clock of players without a limit, such as 10m+5x30s")] = None,
     move_seconds: Annotated[float | None, typer.Option(help="maximum seconds a move of a GTP program [180]")] = None,
     device: Annotated[
-        Device | None, typer.Option(help=r"device that runs the networks; auto: the fastest \[auto]")
+        Device | None, typer.Option(help="device that runs the networks; auto: the fastest [auto]")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help=r"threads of each player's search \[1]")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="threads of each player's search [1]")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
     ] = None,
     workers: Annotated[
         int | None,
         typer.Option(
-            help=r"processes that play a game each \[by the number of cores; without searches one with 64 games]"
+            help="processes that play a game each [by the number of cores; without searches one with 64 games]"
         ),
     ] = None,
     cluster: Annotated[str, cluster_option("play on a Ray cluster")] = "",
     out: Annotated[
-        Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")
+        Path | None, typer.Option(help="folder of the match; the same command continues it [matches/NAME]")
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -100,6 +99,7 @@ def command(
             "size": size,
             "komi": komi,
             "rules": rules,
+            "handicap": handicap,
             "openings": openings,
             "opening": opening,
             "seed": seed,
@@ -121,7 +121,8 @@ def command(
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str, quiet: bool) -> None:
     from tengen.evaluators.board_warnings import warn_of_boards
-    from tengen.match.display import Display
+    from tengen.match.display import Display, QuietDisplay
+    from tengen.match.failures import FailedPlayers
     from tengen.match.folder import read_folder
     from tengen.match.runner import InBatch, InCluster, InWorkers, games_at_once, play_match
     from tengen.match.summary import report
@@ -135,6 +136,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers and not cluster:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
+    failed = None
     try:
         with ExitStack() as stack:
             execution: InWorkers | InBatch | InCluster = InWorkers(workers)
@@ -146,15 +148,16 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
             elif workers is None and match.without_search:
                 execution = InBatch(_BATCH)
             stack.enter_context(sigterm_interrupts())
-            display = None if quiet else stack.enter_context(Display(match))
-            figures = play_match(match, folder, execution, display)
+            display = QuietDisplay() if quiet else stack.enter_context(Display(match))
+            figures = play_match(match, folder, execution, display, write_report)
+    except FailedPlayers as error:
+        if not error.figures:
+            raise
+        figures, failed = error.figures, error
     except KeyboardInterrupt:
         where = f"the games are in {folder}, and the same command goes on with the rest"
         print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
         raise
-    finally:
-        if (folder / "summary.json").exists():
-            write_report(folder)
     print(report(figures))
     indices = [outcome.index for outcome in read_folder(folder)[1]]
     beyond = sum(index not in match.indices() for index in indices)
@@ -166,9 +169,12 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
         if more:
             others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
             print(f"{others} not in these figures{why}")
-    for note in duplicate_games(Pool((match_games(folder),))):
+    pool = Pool.of([match_games(folder)])
+    for note in (*pool.notes, *duplicate_games(pool)):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")
+    if failed is not None:
+        raise failed
 
 
 def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tuple[MatchSettings, str]:

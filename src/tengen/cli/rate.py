@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_PAIRS = 60
 _MANY = 200  # players whose intervals take a second
+_MAX_ELO = 1e6  # of an anchor: a number
 
 
 def command(
@@ -35,7 +37,10 @@ def command(
     ],
     anchor: Annotated[
         str | None,
-        typer.Option(help="player with rating 0; by default GNU Go level 10, else the player with the most games"),
+        typer.Option(
+            metavar="NAME[=ELO]",
+            help="player with rating 0, or ELO; by default GNU Go level 10, else the player with the most games",
+        ),
     ] = None,
     size: Annotated[int | None, typer.Option(help="board size; by default every size")] = None,
     same: Annotated[list[str] | None, typer.Option(help="NAME=OTHER: count the player NAME as OTHER")] = None,
@@ -57,6 +62,8 @@ def command(
 
     from tengen.ratings.report import write_pool_report
 
+    _check_output("json", json_file)
+    _check_output("csv", csv_file)
     pool = _read(folders, same or [])
     sizes = pool.sizes if size is None else [size]
     found = list(_standings(pool, sizes, anchor, first_move))
@@ -81,13 +88,21 @@ def command(
         console.print(f"report: {write_pool_report(pool, found, report, title)}", markup=False, soft_wrap=True)
 
 
+def _check_output(option: str, file: Path | None) -> None:
+    """Raise RecipeError for a file that a user of `--json` or `--csv` as a flag would lose: one of the games."""
+    if file is None or file.suffix.lower() == f".{option}" or str(file) == "-":
+        return
+    if file.suffix.lower() == ".sgf" or file.is_dir() or file.is_file():
+        raise RecipeError(f"--{option} takes a file to write, not {file}: give FILE.{option}, or - to print")
+
+
 def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     """The games of all folders, whatever each is, those of a folder in another once.
 
     Raises TengenError for one that holds no games.
     """
     from tengen.errors import SgfError
-    from tengen.ratings.pool import Pool, matches_in, records_beside, sgf_games
+    from tengen.ratings.pool import Pool, even_games, matches_in, records_beside, sgf_games
 
     game_sets: list[GameSet] = []
     notes: list[str] = []
@@ -118,6 +133,8 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
             notes += left_out
         game_sets += found
         taken |= {game_set.source.resolve() for game_set in found}
+    game_sets, handicaps = even_games(game_sets)
+    notes += handicaps
     players = Pool.of(game_sets).players if same else []
     pool = Pool.of(game_sets, dict(_same(pair, players) for pair in same), notes)
     if not pool.sizes:
@@ -138,13 +155,19 @@ def _same(pair: str, players: Collection[str]) -> tuple[str, str]:
     return max(splits, key=lambda names: (names[0] in players, names[1] in players, len(names[0])))
 
 
-def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:
-    """The anchor on boards of this size: none where it played on others alone."""
-    if anchor is None or anchor in pool.at(size).players:
-        return anchor
-    if anchor in pool.players:
-        return None
-    raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {'; '.join(pool.players)}")
+def _anchor(text: str | None, players: Collection[str]) -> tuple[str | None, float]:
+    """The name in NAME or NAME=ELO, which may contain `=`, and its Elo, by default 0."""
+    if text is None or text in players:
+        return text, 0.0
+    name, _, word = text.rpartition("=")
+    name = name.strip()
+    if name not in players:
+        raise RecipeError(f"{text!r} cannot be the anchor: it has no games; there are {'; '.join(players)}")
+    with suppress(ValueError):
+        elo = float(word)
+        if abs(elo) <= _MAX_ELO:
+            return name, elo
+    raise RecipeError(f"--anchor takes NAME or NAME=ELO, such as {name}=1800, not {text!r}")
 
 
 def _standings(pool: Pool, sizes: Sequence[int], anchor: str | None, first_move: bool) -> Iterator[Standings]:
@@ -152,11 +175,13 @@ def _standings(pool: Pool, sizes: Sequence[int], anchor: str | None, first_move:
     from tengen.ratings.standings import standings
     from tengen.runs.progress import new_bar
 
+    name, elo = _anchor(anchor, pool.players)
     many = any(len(pool.at(size).players) >= _MANY for size in sizes)
     with new_bar(many and sys.stderr.isatty()) as bar:
         for size in sizes:
             track = partial(bar.track, description=f"ratings on {size}x{size}")
-            yield standings(pool, size, _anchor(anchor, pool, size), first_move=first_move, track=track)
+            here, there = (name, elo) if name in pool.at(size).players else (None, 0.0)  # it may play on others alone
+            yield standings(pool, size, here, anchor_elo=there, first_move=first_move, track=track)
 
 
 def _json(found: Sequence[Standings], *, ensure_ascii: bool = False) -> str:
@@ -175,7 +200,9 @@ def _print(one: Standings, console: Console) -> None:
 
     from tengen.cli.tables import print_table
 
-    console.print(f"\n[bold]{one.size}x{one.size}[/bold]  {one.games:,} games; {escape(one.ratings.anchor)} is 0")
+    games = f"{one.games:,} {'game' if one.games == 1 else 'games'}"
+    anchor = f"{escape(one.ratings.anchor)} is {one.ratings.anchor_elo:g}"
+    console.print(f"\n[bold]{one.size}x{one.size}[/bold]  {games}; {anchor}")
     print_table(_ratings(one), console)
     if (advantage := one.ratings.first_move) is not None:
         black = f"Black made {one.black.score:.1%} of the points"
@@ -195,11 +222,9 @@ def _print(one: Standings, console: Console) -> None:
 def _ratings(one: Standings) -> Table:
     from rich.markup import escape
 
-    from tengen.ratings.standings import elo_text
-
     table = _table(["", "player", "Elo", "95% interval", "games", "score", "as Black", "as White"], left={1})
     for rank, player in enumerate(one.players, 1):
-        elo, interval = elo_text(one.ratings.get(player))
+        elo, interval = one.text(player)
         black, white = one.by_color[player]
         whole = one.whole(player)
         shares = [f"{tally.score:.1%}" if tally.games else "" for tally in (whole, black, white)]

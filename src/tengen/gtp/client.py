@@ -45,9 +45,10 @@ class GtpClient:
     """Speaks GTP 2 with a program started from a command line, in a process group of its own.
 
     Every call has a deadline. A program that dies, is late, answers `?` or gives no valid answer raises ProgramError;
-    after any of these but `?` it is `broken`, and each further call raises the same error. `name` is the name that
-    the program gives, `called` the one in errors (the command line unless given). `close` ends the program and all its
-    children. `on_process` gets the client once its process runs, before the first answer: another thread may `kill` it.
+    after any of these but `?` it is `broken`, and each further call raises the same error. `name` and `version` are
+    those that the program gives (`version` may be empty), `called` is the name in errors (the command line unless
+    given). `close` ends the program and all its children. `on_process` gets the client once its process runs, before
+    the first answer: another thread may `kill` it.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class GtpClient:
             on_process(self)
             self.name = self._may_refuse("name", startup_seconds) or words[0]
             self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
+            self.version = self._may_refuse("version", startup_seconds) if self.knows("version") else ""
         except ProgramError as error:
             self.close()
             output = f"; its output: {' | '.join(self.last_words[-3:])}" if self.last_words else ""

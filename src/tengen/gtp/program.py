@@ -77,6 +77,11 @@ class GtpProgram:
     def is_broken(self) -> bool:
         return self._client.broken is not None
 
+    @property
+    def program(self) -> str:
+        """Name and version that the program gives, in one line."""
+        return " ".join(f"{self._client.name} {self._client.version}".split())
+
     def start_game(self, game: Game, seed: int | None = None, control: TimeControl | None = None) -> None:
         """Begin a game like this one, without its moves: size, stones set up, rules, time and komi."""
         patience = self._settings.startup_seconds

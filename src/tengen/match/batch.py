@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from tengen.match.conditions import Conditions
 from tengen.match.folder import PlayedRecord
 from tengen.match.game import MatchGame
 from tengen.match.openings import GamePair, Openings, open_openings
-from tengen.match.outcome import FAILURES, Outcome
+from tengen.match.outcome import Outcome
 from tengen.match.player import Choice, Player, Reply, errors_named
 from tengen.match.players import open_player
 from tengen.match.schedule import Fixture, fixture
@@ -25,11 +25,13 @@ from tengen.match.spec import PlayerSpec
 from tengen.plugins import described
 
 GAMES_AT_ONCE = 512
-_PATIENCE = 3  # games in a row that a player may fail to start
 # Networks that stay open between two games of theirs. Each takes some 20 MB, so that a worker needs up to 640 MB for
 # them. A round robin of more networks loads one for almost every pair of games: with 8 kept open, one of 12 networks
 # took 14 to 17 s instead of 8 to 10 s.
 _IDLE_NETWORKS = 32
+# Programs that stay open between two games of theirs. Each may hold a network of gigabytes and memory of a graphics
+# card, so a worker keeps few; it starts those of up to four players, two of which play, once. GNU Go starts in 0.01 s.
+_IDLE_PROGRAMS = 2
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,10 @@ class BatchMatch:
     """Plays the games of a match by their numbers, up to `at_once` of them side by side.
 
     Each game depends on the conditions, its number and the players alone. Players are opened by `open_player` when they
-    are needed. Of the networks that play in no game the last few stay open; programs and players of other packages all
-    do, since another process may not be the same player. `threads` are those of searches, and copies of a program that
-    compute at once. `check` is called before each step and may raise, to stop. Raises TengenError where openings do not
-    exist.
+    are needed. Of the networks and of the programs that play in no game the last few stay open; players of other
+    packages all do. `programs` are names and versions of the programs that `start` has opened, by player. `threads` are
+    those of searches, and copies of a program that compute at once. `check` is called before each step and may raise,
+    to stop. Raises TengenError where openings do not exist.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class BatchMatch:
         self._openings: Openings = open_openings(settings.conditions, open_player)
         self._opened: dict[int, list[int]] = {}  # opening by pair, until the second game of the pair has started
         self.players: dict[str, Player] = {}
-        self._failed: Counter[str] = Counter()
+        self.programs: dict[str, str] = {}
         self._outside = ThreadPoolExecutor(len(self._specs), "external players")
         self._playing: list[MatchGame] = []
 
@@ -118,13 +120,14 @@ class BatchMatch:
                     player.start_game(-1, self.conditions.new_game(), seed=0)
             finally:
                 player.end_game(-1)
+            if player.program:
+                self.programs[name] = player.program
             self._close_idle()
 
     def play(self, indices: Iterable[int]) -> Iterator[list[FinishedGame]]:
         """Play these games; those that end at the same step come together, in the order of their numbers.
 
-        The next number is asked for when a game has ended and the caller has seen it. Raises TengenError when a player
-        fails to start several games in a row.
+        The next number is asked for when a game has ended and the caller has seen it.
         """
         waiting = iter(indices)
         while True:
@@ -136,7 +139,6 @@ class BatchMatch:
             if done:
                 for played in done:
                     played.game.close()
-                    self._watch(played.outcome)
                 yield sorted(done, key=lambda played: played.outcome.index)
 
     def play_all(self, games: int) -> list[FinishedGame]:
@@ -179,11 +181,14 @@ class BatchMatch:
         return player
 
     def _close_idle(self, starting: Sequence[Fixture] = ()) -> None:
-        """Close all networks without a game but the last few that were asked for."""
+        """Close all networks and programs without a game but the last few of each that were asked for."""
         needed = {name for game in self._playing for name in game.names}.union(*(each.pairing for each in starting))
-        idle = [name for name in self.players if self._specs[name].has_network and name not in needed]
-        for name in idle[: max(0, len(idle) - _IDLE_NETWORKS)]:
-            self.players.pop(name).close()
+        idle = [name for name in self.players if name not in needed]
+        networks = [name for name in idle if self._specs[name].has_network]
+        programs = [name for name in idle if self._specs[name].kind == "program"]
+        for names, kept in ((networks, _IDLE_NETWORKS), (programs, _IDLE_PROGRAMS)):
+            for name in names[: max(0, len(names) - kept)]:
+                self.players.pop(name).close()
 
     def _draw_openings(self, fixtures: Sequence[Fixture]) -> None:
         new = {each.pair: each for each in fixtures if each.pair not in self._opened}
@@ -229,20 +234,6 @@ class BatchMatch:
         return [
             FinishedGame(outcome, game) for game, outcome in zip(games, outcomes, strict=True) if outcome is not None
         ]
-
-    def _watch(self, outcome: Outcome) -> None:
-        """Raise TengenError for a player that can no longer start: lost games would say nothing about its strength."""
-        # With one move after the opening it was the opponent's.
-        if outcome.moves > outcome.opening + 1 or outcome.reason not in FAILURES or outcome.loser is None:
-            for name in (outcome.black, outcome.white):
-                self._failed[name] = 0
-            return
-        self._failed[outcome.loser] += 1
-        if self._failed[outcome.loser] >= _PATIENCE:
-            raise TengenError(
-                f"{outcome.loser} failed to start {_PATIENCE} games in a row: {outcome.detail}; the same "
-                "command continues the match"
-            )
 
 
 def _check_replies(name: str, replies: Sequence[Reply], wanted: int) -> None:

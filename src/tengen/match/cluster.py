@@ -69,15 +69,16 @@ class MatchWork:
 
 
 class _OpenPlayers:
-    """Opens all players, and plays nothing."""
+    """Opens all players, and plays nothing. Its result are the programs of `BatchMatch`."""
 
     def __init__(self, work: MatchWork) -> None:
         self._work = work
         self.close = work.close
 
-    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], None]]:
-        self._work.open().start()
-        yield list(items), None
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], dict[str, str]]]:
+        match = self._work.open()
+        match.start()
+        yield list(items), match.programs
 
 
 def play_by_cluster(
@@ -88,10 +89,15 @@ def play_by_cluster(
         yield [game for game in games if game.outcome.index in new]
 
 
-def start_players(cluster: Cluster, work: MatchWork, check: Check) -> None:
-    """Open all players in one worker. Raises TengenError for one that does not exist or refuses the conditions."""
-    for _ in cluster.run(_OpenPlayers(work), [0], stop=_stop(check)):
-        pass
+def start_players(cluster: Cluster, work: MatchWork, check: Check) -> dict[str, str]:
+    """Open all players in one worker, and return the programs of `BatchMatch`.
+
+    Raises TengenError for a player that does not exist or refuses the conditions.
+    """
+    programs: dict[str, str] = {}
+    for _, found in cluster.run(_OpenPlayers(work), [0], stop=_stop(check)):
+        programs |= found
+    return programs
 
 
 def _stop(check: Check) -> Callable[[], bool]:

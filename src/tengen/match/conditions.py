@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.errors import RecipeError
 from tengen.game import Game
+from tengen.handicap import free_handicap
 from tengen.match.moves import DeadStones
 from tengen.match.schedule import Fixture
 from tengen.rules import Rules
@@ -41,7 +42,7 @@ RuleSet = Annotated[str, AfterValidator(_known)]
 
 class Conditions(BaseModel):
     """What holds for every game of a match. The games of a pair share their opening. `komi` is the usual one of the
-    rules unless it is given.
+    rules unless it is given. With a `handicap` Black has so many stones on the usual points, and White plays first.
 
     `openings` are drawn from the `policy` of a player, from those of both `players` in turn (see `openings.Drawn`) or
     from that of the network in `policy:NETWORK`, or are `random`, or come from a list: the path of SGF files or of
@@ -52,10 +53,10 @@ class Conditions(BaseModel):
     The first `lag` seconds of a move, which may be the machine's, are not charged to a player's clock.
 
     `dead_stones` says which stones are dead when a game is counted. `agreement`: those on which the players agree, else
-    by playouts, and a game also ends when pass-alive area alone decides it. `pass-alive`, as in self-play: stones in
-    the opponent's pass-alive territory. `none`: no stone. Without agreement a game under area scoring also ends, with
-    `settle`, when all area is pass-alive. `max_moves` end a game: 3 x size x size by agreement, else 2 x size x size
-    unless given.
+    by playouts, and none under rules that know no agreement (`Rules.dead_are_agreed`); a game also ends when pass-alive
+    area alone decides it. `pass-alive`, as in self-play: stones in the opponent's pass-alive territory. `none`: no
+    stone. Without agreement a game under area scoring also ends, with `settle`, when all area is pass-alive.
+    `max_moves` end a game: 3 x size x size by agreement, else 2 x size x size unless given.
 
     With `turns` above 0 a game ends when each side has had so many turns, passes included, and not before; the board is
     then counted as it stands. With `numbered` the players' seed is 1 in the first round, 2 in the second and so on;
@@ -67,6 +68,7 @@ class Conditions(BaseModel):
     size: BoardSize = 19
     rules: RuleSet = "chinese"
     komi: float = Field(None, multiple_of=0.5, ge=-400, le=400, validate_default=True)
+    handicap: int | None = Field(None, ge=0)
     openings: str = "policy"
     opening: int | None = Field(None, ge=0)
     opening_temperature: float = Field(1.0, gt=0, le=100)
@@ -83,6 +85,14 @@ class Conditions(BaseModel):
     def _usual(cls, komi: Any, info: ValidationInfo) -> Any:
         """By default the usual one of the rules."""
         return Rules.parse(info.data.get("rules", "chinese")).usual_komi if komi is None else komi
+
+    @field_validator("handicap")
+    @classmethod
+    def _placed(cls, handicap: int | None, info: ValidationInfo) -> int | None:
+        """None without stones, as in folders of versions that know no handicap."""
+        if handicap and "size" in info.data:
+            free_handicap(info.data["size"], handicap)
+        return handicap or None
 
     def check_opening(self) -> None:
         """Raise RecipeError for a drawn opening that leaves no game; those of a list may have any length."""
@@ -105,8 +115,11 @@ class Conditions(BaseModel):
 
     @property
     def dead_for_players(self) -> DeadStones:
-        """Which stones the players may take for dead: they agree on those in the opponent's pass-alive territory."""
-        return "pass-alive" if self.dead_stones == "agreement" else self.dead_stones
+        """Which stones the players may take for dead: they agree on those in the opponent's pass-alive territory, where
+        the rules have an agreement."""
+        if self.dead_stones != "agreement":
+            return self.dead_stones
+        return "pass-alive" if Rules.parse(self.rules).dead_are_agreed else "none"
 
     @property
     def limit(self) -> int:
@@ -120,6 +133,8 @@ class Conditions(BaseModel):
 
     def new_game(self) -> Game:
         game = Game(self.size, self.rules, self.komi)
+        if self.handicap:
+            game.place_handicap(self.handicap)
         # Searches count a game at its limit as we do, but for dead stones on which players agree.
         return game if self.dead_stones == "agreement" else game.limit_moves(self.limit)
 

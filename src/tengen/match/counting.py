@@ -20,7 +20,8 @@ class Verdict:
     """A counted game. `score` is Black minus White, komi included.
 
     `counts` holds the score by each opinion, under the player's name, and under `playouts` where the players disagree
-    or have no opinion; the playouts then decide. `disputed`: the players' counts name different winners.
+    or not all have an opinion; the playouts then decide. `disputed`: the counts of the players, or that of a single one
+    and the playouts, name different winners.
     """
 
     score: float
@@ -29,18 +30,21 @@ class Verdict:
 
 
 def count_by_opinions(game: Game, opinions: Mapping[str, Opinion]) -> Verdict:
-    """Count a game that ended by two passes, by its rules.
+    """Count a game that ended by two passes, by its rules, under which the players agree on dead stones.
 
-    The score is that of the players when all opinions lead to the same one and at least one of them names dead stones,
-    by which we count ourselves. Otherwise random playouts decide, which know neither player.
+    The score is that of the players when all have an opinion, all opinions lead to the same score and at least one of
+    them names dead stones, by which we count ourselves. Otherwise random playouts decide, which know neither player: a
+    single opinion may be that of the player whom it favors.
     """
     counts = {
         who: game.score(sorted(opinion)) if isinstance(opinion, frozenset) else float(opinion)
         for who, opinion in opinions.items()
         if opinion is not None
     }
-    if len(set(counts.values())) == 1 and any(isinstance(opinion, frozenset) for opinion in opinions.values()):
+    is_unanimous = len(counts) == len(opinions) and len(set(counts.values())) == 1
+    if is_unanimous and any(isinstance(opinion, frozenset) for opinion in opinions.values()):
         return Verdict(next(iter(counts.values())), counts)
     decided = float(game.score(game.dead_by_playouts(PLAYOUTS)))
-    disputed = len({np.sign(score) for score in counts.values()}) > 1
+    compared = [*counts.values(), decided] if len(counts) == 1 else counts.values()
+    disputed = len({np.sign(score) for score in compared}) > 1
     return Verdict(decided, {**counts, "playouts": decided}, disputed)

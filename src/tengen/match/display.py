@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from typing import Self
@@ -11,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from tengen.match.names import numbered_players
 from tengen.match.outcome import Outcome
 from tengen.match.runner import MatchObserver
 from tengen.match.settings import MatchSettings
@@ -47,6 +49,8 @@ class Display(LiveDisplay, MatchObserver):
         self._printed = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
         self.print(f"{self._up_to}{self._all} games{there}, {at_once} at once: {self._who()}")
+        for name, player in numbered_players([spec.model_dump() for spec in self._settings.players]).items():
+            self.print(f"{name} is {player}")
         self.show()
 
     def played(self, outcome: Outcome, test: SprtState | None) -> None:
@@ -57,6 +61,9 @@ class Display(LiveDisplay, MatchObserver):
         if not self.console.is_terminal and time.monotonic() > self._printed + _QUIET_SECONDS:
             self._printed = time.monotonic()
             self.print(f"{self._progress()}: {self._standing()}")
+
+    def complete(self, games: int) -> None:
+        self.print(_no_game_missing(games))
 
     def _count(self, outcome: Outcome) -> None:
         self._played += 1
@@ -102,3 +109,14 @@ class Display(LiveDisplay, MatchObserver):
     def _who(self) -> str:
         names = [spec.name for spec in self._settings.players]
         return f"{self._settings.schedule.kind}, " + " - ".join(names)
+
+
+class QuietDisplay(MatchObserver):
+    """Shows no progress, and prints only that no game was missing."""
+
+    def complete(self, games: int) -> None:
+        print(_no_game_missing(games), file=sys.stderr)
+
+
+def _no_game_missing(games: int) -> str:
+    return f"no game was missing: all {games} were played before"

@@ -29,6 +29,9 @@ VERSION = 2
 
 # A match may be made longer; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
+# What is known of programs is compared where the folder knows it too: one of an earlier version does not, and a program
+# may say its version at one start and not at another.
+_OF_PROGRAMS = ("program_files", "programs")
 _SINCE = {"precision": "auto"}  # values of fields that players in older folders lack or have as null
 _RENAMED = {"sure": "majority", "died": "crash", "nonsense": "invalid answer"}  # reasons in older folders
 
@@ -60,6 +63,7 @@ class _GameRules(BaseModel):
     size: BoardSize
     rules: RuleSet
     komi: float = Field(ge=-400, le=400)
+    handicap: int | None = Field(None, ge=0)
 
 
 class _Types(BaseModel):
@@ -74,6 +78,8 @@ class _Types(BaseModel):
     within: float | None = None
     sprt: Sprt | None = None
     files: dict[str, str] = {}
+    program_files: dict[str, str] = {}
+    programs: dict[str, str] = {}
 
 
 _OUTCOME = TypeAdapter(Outcome)
@@ -165,9 +171,13 @@ class MatchFolder:
         if self.about is None:
             return
         saved = {**asdict(self.about), **self.about.more}
-        if found := difference(saved, {**saved, **about}, _MAY_CHANGE):
+        now = {**saved, **about}
+        for key in _OF_PROGRAMS:
+            known = saved.get(key, {})
+            now[key] = {**known, **{name: said for name, said in now.get(key, {}).items() if name in known}}
+        if found := _other_players(saved["players"], now["players"]) or _other_settings(saved, now):
             raise OtherMatchError(
-                f"{self.folder} holds a match with {found}; choose another folder with --out, or the same settings to "
+                f"{self.folder} holds a match {found}; choose another folder with --out, or the same settings to "
                 "continue"
             )
 
@@ -183,6 +193,8 @@ class MatchFolder:
             raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it")
         self._read()
         self.check(about)
+        known = {} if self.about is None else self.about.more
+        about = {**about, **{key: known[key] for key in _OF_PROGRAMS if key in known}}
         _write(self.folder / "match.json", json_text({"version": VERSION, **about}, indent=2).encode() + b"\n")
         if self._lines.exists():
             complete = self._lines.read_bytes()
@@ -201,6 +213,29 @@ class MatchFolder:
     def finish(self, figures: dict[str, Any]) -> None:
         """Write the figures of the whole match to summary.json."""
         _write(self.folder / "summary.json", json_text(figures, indent=2).encode() + b"\n")
+
+
+def _other_players(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> str | None:
+    """Which players a match has instead of those now, as words after `a match`; None where their names are the same."""
+    names, new_names = ([str(player["name"]) for player in players] for players in (before, now))
+    changes = [f"{name} is missing" for name in names if name not in new_names]
+    changes += [f"{name} is new" for name in new_names if name not in names]
+    if changes:
+        return f"of other players: {', '.join(changes)}"
+    return None if names == new_names else f"of the same players in another order: {', '.join(names)}"
+
+
+def _other_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """The first setting that differs, as words after `a match`; None where none does. The players have equal names."""
+    if found := difference(before, now, _MAY_CHANGE | {"players", "program_files"}):
+        return f"with {found}"
+    for word, digest in before.get("program_files", {}).items():
+        if now["program_files"][word] != digest:
+            return f"of a program whose file {word} has changed since"
+    for was, is_now in zip(before["players"], now["players"], strict=True):
+        if found := difference(was, is_now):
+            return f"in which {is_now['name']} has {found}"
+    return None
 
 
 def _foreign(folder: Path) -> str | None:

@@ -123,6 +123,9 @@ class MatchGame:
             moves=self.game.move_codes(),
             rules=self.game.rules.text,
             komi=self.game.komi,
+            handicap=self.game.handicap,
+            black_stones=np.array([point for _, point in self.game.setup_stones], np.uint16),  # a handicap
+            first=self.game.first_to_play,
             winner=winner,
             score=score,
             ending="void" if winner is None else "draw" if winner == 2 else "count",
@@ -185,6 +188,9 @@ class MatchGame:
     def _count(self) -> Outcome:
         if self.game.is_no_result:
             return self._outcome(None, "Void", "cycle", detail="the same moves again and again")
+        reason: Reason = "count" if self.game.is_over else "limit"
+        if not self.game.rules.dead_are_agreed:
+            return self._scored(self.game.score(), reason)
         opinions: dict[str, Opinion] = {}
         for name in self.fixture.pairing:
             player, index = self.players[name], self.fixture.index
@@ -195,7 +201,6 @@ class MatchGame:
                 opinions[name] = None
                 self.comments[-1] += f" {name} cannot count: {error.detail}"
         verdict = count_by_opinions(self.game, opinions)
-        reason: Reason = "count" if self.game.is_over else "limit"
         return self._scored(verdict.score, reason, counts=verdict.counts, disputed=verdict.disputed)
 
     def _scored(self, score: float, reason: Reason, **more: Any) -> Outcome:

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.coords import to_gtp
 from tengen.errors import IllegalMove, RecipeError, SgfError
 from tengen.game import Game
 from tengen.match.conditions import Conditions
@@ -116,7 +117,8 @@ class Listed:
     """Openings of a list in a seeded order; after the last one the first comes again.
 
     The list is a folder of SGF files, an SGF file of one or more games, or a text file with a line of moves for each
-    opening, such as `D4 Q16 Q4`, where `#` begins a comment. RecipeError names an opening that is illegal here.
+    opening, such as `D4 Q16 Q4`, where `#` begins a comment. Records have the handicap stones of the match, if it has
+    any. RecipeError names an opening that is illegal here.
     """
 
     def __init__(self, conditions: Conditions) -> None:
@@ -136,7 +138,7 @@ class Listed:
 
 
 Line = tuple[int | str, ...]
-"""Moves as points or as GTP names them, Black first."""
+"""Moves as points or as GTP names them, in turn."""
 
 
 def _read(path: Path, conditions: Conditions) -> Iterator[tuple[str, Line]]:
@@ -144,7 +146,7 @@ def _read(path: Path, conditions: Conditions) -> Iterator[tuple[str, Line]]:
     if path.is_dir():
         for file in sorted(path.rglob("*.sgf")):
             yield from _read(file, conditions)
-    elif path.suffix.lower() == ".sgf":
+    elif path.suffix.lower() in (".sgf", ".sgfs"):
         for i, tree in enumerate(split_trees(BytesIO(path.read_bytes()))):
             yield f"{path}, game {i + 1}", _main_line(f"{path}, game {i + 1}", tree, conditions)
     else:
@@ -164,8 +166,14 @@ def _main_line(where: str, tree: bytes, conditions: Conditions) -> Line:
         raise RecipeError(f"{where}: {error}") from error
     if game.size != conditions.size:
         raise RecipeError(f"{where} is of {game.size}x{game.size}, the match of {conditions.size}x{conditions.size}")
-    if game.setup_stones or any(color != i % 2 for i, (color, _) in enumerate(game.moves)):
-        raise RecipeError(f"{where} has handicap stones or moves out of turn: an opening is played from an empty board")
+    start = conditions.new_game()
+    in_turn = all(color == (start.first_to_play + i) % 2 for i, (color, _) in enumerate(game.moves))
+    if sorted(game.setup_stones) != sorted(start.setup_stones) or not in_turn:
+        other, begin = "", "an empty board"
+        if conditions.handicap:
+            points = " ".join(to_gtp(point, start.size) for _, point in start.setup_stones)
+            other, begin = "other ", f"the handicap of the match, {points}"
+        raise RecipeError(f"{where} has {other}handicap stones or moves out of turn: an opening is played from {begin}")
     return tuple(point for _, point in game.moves)
 
 

@@ -46,8 +46,9 @@ class Outcome:
     counts how often all pairings of the schedule have met before. `winner` is None for a draw or a void game; `result`
     is as SGF writes it (B+3.5, W+R, Draw, Void). `score` is Black minus White, komi included, None when not counted;
     `counts` holds the scores by each player's dead stones and, where these were not enough, by `playouts`; `disputed`:
-    the players' counts name different winners. `seconds` are the total by player, `visits` the mean of a search.
-    The first `opening` of the `moves` were given; 0 in folders of earlier versions.
+    the players' counts, or that of a single one and the playouts, name different winners. `seconds` are the total by
+    player, `visits` the mean of a search. The first `opening` of the `moves` were given; 0 in folders of earlier
+    versions.
     """
 
     index: _Count
@@ -77,8 +78,10 @@ class Outcome:
 
     @property
     def counts_differ(self) -> bool:
-        """Whether the opinions of the players about the dead stones lead to different scores."""
-        return len({score for who, score in self.counts.items() if who != "playouts"}) > 1
+        """Whether the opinions of the players about the dead stones, or that of a single one and the playouts, lead to
+        different scores."""
+        scores = [score for who, score in self.counts.items() if who != "playouts"]
+        return len(set(self.counts.values() if len(scores) == 1 else scores)) > 1
 
     @property
     def sgf_result(self) -> Result:

@@ -62,12 +62,14 @@ class Player(ABC):
     external: the player computes outside this process. Its `choose` may run in a thread while other players compute.
     max_games: games that the player can play at once, None for any number.
     evaluations: positions that a network has evaluated for the player.
+    program: name and version that the program of a player gives, known once a game has started; empty without one.
     """
 
     name: str = ""
     external: bool = False
     max_games: int | None = None
     evaluations: int = 0
+    program: str = ""
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         """Begin the game `id`, which no other game under way has. `game` has no moves yet and must not be kept.

@@ -17,8 +17,8 @@ from tengen.match.spec import PlayerSpec
 class ProgramPlayer(Player):
     """Several copies of a GTP program, one for each game under way, of which `thinking` compute at the same time.
 
-    Copies are started as games need them, the first at once. A copy that failed is ended with its game, and the next
-    game starts a fresh one. Raises ProgramError when the program cannot be started.
+    Copies are started as games need them; one that cannot be started loses its game. A copy that failed is ended with
+    its game, and the next game starts a fresh one, also where a copy has ended between two games.
     """
 
     external = True
@@ -27,13 +27,16 @@ class ProgramPlayer(Player):
         self.name = spec.name
         self.max_games = copies
         self._settings = program_settings(spec)
-        self._free = [GtpProgram(self._settings)]
+        self._free: list[GtpProgram] = []
         self._playing: dict[int, GtpProgram] = {}
         self._failed: set[int] = set()  # games that a copy lost by a failure, a refused command too
         self._threads = ThreadPoolExecutor(max(1, thinking), "programs") if copies > 1 else None
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
-        copy = self._free.pop() if self._free else GtpProgram(self._settings)
+        if self._free and self._start_with(self._free.pop(), id, game, seed):
+            return
+        copy = GtpProgram(self._settings)
+        self.program = copy.program
         self._playing[id] = copy
         try:
             copy.start_game(game, seed)
@@ -69,6 +72,22 @@ class ProgramPlayer(Player):
         self._playing.clear()
         if self._threads is not None:
             self._threads.shutdown()
+
+    def _start_with(self, copy: GtpProgram, id: int, game: Game, seed: int) -> bool:
+        """Start a game with a copy that has played before; False, and the copy is closed, where its process has ended.
+
+        That it has ended may show at the first command only.
+        """
+        self._playing[id] = copy
+        try:
+            copy.start_game(game, seed)
+        except ProgramError as error:
+            if error.reason != "crash":
+                self._failed.add(id)
+                raise
+            copy.close()
+            return False
+        return True
 
     def _reply(self, turn: Turn) -> Reply:
         started = time.perf_counter()

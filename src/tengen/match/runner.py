@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from tengen.evaluators.installed_networks import find_network
 from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, never_stop
 from tengen.match.cluster import MatchWork, play_by_cluster, start_players
+from tengen.match.failures import FailedPlayers, FailureWatch
 from tengen.match.folder import MatchFolder, PlayedRecord
 from tengen.match.length import games_that_count
 from tengen.match.outcome import Outcome
@@ -23,6 +25,8 @@ from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.sprt import SprtState, pair_scores
 from tengen.match.summary import summarize
 from tengen.match.workers import WorkerPool
+
+_REPORT_SECONDS = 300.0  # between two reports of a match that runs
 
 
 class MatchObserver:
@@ -33,6 +37,9 @@ class MatchObserver:
 
     def played(self, outcome: Outcome, test: SprtState | None) -> None:
         """A game has ended; `test` is the state of the sequential test, if there is one."""
+
+    def complete(self, games: int) -> None:
+        """No game was missing: all, so many, were played before. There are no other events then."""
 
 
 @dataclass(frozen=True)
@@ -82,34 +89,51 @@ def play_match(
     folder: Path,
     execution: Execution = InWorkers(),
     observer: MatchObserver | None = None,
+    write_report: Callable[[Path], object] = lambda folder: None,
 ) -> dict[str, Any]:
     """Play the games that `folder` does not hold yet, and return the figures of all (see `summarize`).
 
     Players start first: one that does not exist or refuses the conditions raises TengenError before anything is
     written, OtherMatchError where the folder holds another match. A sequential test that is decided ends the match, and
     a pairing whose score is known as well as was asked plays no more; games after the deciding one are kept and do not
-    count. The figures lie in the folder when the last game has ended, and after an interruption too; they are empty
-    where there are no games.
+    count. A player that fails to start several games in a row plays no more; when all others have played, FailedPlayers
+    is raised.
+
+    The figures lie in the folder from the first minutes on, when the last game has ended, and after an interruption
+    too; they are empty where there are no games. Each time `write_report` is called with the folder.
 
     The default plays in worker processes: a script needs `if __name__ == "__main__":` (see InWorkers).
     """
     observer = observer or MatchObserver()
     find = find_network if isinstance(execution, InWorkers) else execution.find_network
     at_once = games_at_once(settings, execution.workers) if isinstance(execution, InWorkers) else execution.at_once
+    watch = FailureWatch(settings.pairings)
     with MatchFolder(folder) as files:
+
+        def write() -> dict[str, Any]:
+            if figures := _finish(settings, files):
+                write_report(folder)
+            return figures
+
         about = settings.about(find)
         files.check(about)
         missing = sum(1 for _ in settings.left(files.outcomes))
         if not missing or _is_decided(settings, files.outcomes):
-            return _finish(settings, files)
+            observer.complete(len(_played(settings, files)))
+            return write()
         at_once = min(at_once, missing)
-        with _executor(settings, execution, at_once) as play:
-            files.begin(about)
+        with _executor(settings, execution, at_once) as (play, programs):
+            files.begin({**about, "programs": programs})
             try:
                 observer.started(list(files.outcomes.values()), at_once)
-                _play(settings, files, play(settings.left(files.outcomes)), observer)
+                write()  # those of a shorter match would call themselves complete
+                games = play(filter(watch.can_play, settings.left(files.outcomes)))
+                _play(settings, files, watch.kept(games), observer, write)
             finally:
-                figures = _finish(settings, files)
+                figures = write()
+        if watch.failed:
+            left = sum(not watch.can_play(index) for index in settings.left(files.outcomes))
+            raise FailedPlayers(watch.failed, left, figures)
     return figures
 
 
@@ -132,26 +156,32 @@ class _Play(Protocol):
 
 
 @contextmanager
-def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> Iterator[_Play]:
-    """A function that plays games by their numbers, once all players are ready."""
+def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> Iterator[tuple[_Play, Mapping[str, str]]]:
+    """A function that plays games by their numbers, once all players are ready, and the programs of `BatchMatch`."""
     if isinstance(execution, InWorkers):
         with WorkerPool(settings, at_once) as pool:
-            yield pool.play
+            yield pool.play, pool.programs
         return
     if isinstance(execution, InCluster):
         work = MatchWork(settings, at_once, execution.find_network)
-        start_players(execution.cluster, work, execution.check)
-        yield partial(play_by_cluster, execution.cluster, work, execution.check)
+        programs = start_players(execution.cluster, work, execution.check)
+        yield partial(play_by_cluster, execution.cluster, work, execution.check), programs
         return
     with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
         match.start()
-        yield lambda indices: ([one.record() for one in batch] for batch in match.play(indices))
+        play: _Play = lambda indices: ([one.record() for one in batch] for batch in match.play(indices))  # noqa: E731
+        yield play, match.programs
 
 
 def _play(
-    settings: MatchSettings, files: MatchFolder, games: Iterator[Sequence[PlayedRecord]], observer: MatchObserver
+    settings: MatchSettings,
+    files: MatchFolder,
+    games: Iterator[Sequence[PlayedRecord]],
+    observer: MatchObserver,
+    write: Callable[[], object],
 ) -> None:
     judged = 0  # pairs, after which the test was open
+    due = time.monotonic() + _REPORT_SECONDS
     for batch in games:
         files.add(batch)
         test = _test(settings, files.outcomes, judged)
@@ -161,6 +191,10 @@ def _play(
             if test.accepted:
                 return
             judged = sum(test.counts)
+        if (started := time.monotonic()) >= due:
+            write()
+            # A report of many players takes seconds, in which no worker gets another game: at most 2% of the time.
+            due = time.monotonic() + max(_REPORT_SECONDS, 50 * (time.monotonic() - started))
 
 
 def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome], open_after: int = 0) -> SprtState | None:
@@ -175,10 +209,14 @@ def _is_decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> boo
     return test is not None and test.accepted is not None
 
 
+def _played(settings: MatchSettings, files: MatchFolder) -> dict[int, Outcome]:
+    """The games of the match that have ended; the folder may hold more."""
+    return {index: files.outcomes[index] for index in settings.indices() if index in files.outcomes}
+
+
 def _finish(settings: MatchSettings, files: MatchFolder) -> dict[str, Any]:
     """Write the figures of the games so far; nothing where there are none."""
-    played = {index: files.outcomes[index] for index in settings.indices() if index in files.outcomes}
-    if not played:
+    if not (played := _played(settings, files)):
         return {}
     test = _test(settings, played)
     counted = games_that_count(settings.pairings, settings.within, test, played)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +16,7 @@ from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.installed_networks import find_network, find_network_on
 from tengen.evaluators.playout_file import find_playout
+from tengen.machine import split_command_line
 from tengen.match.conditions import Conditions
 from tengen.match.length import Pairing, games_enough, games_left
 from tengen.match.openings import list_path
@@ -23,6 +26,8 @@ from tengen.match.spec import PLAYERS, WEIGHTS, PlayerSpec, distinct
 from tengen.match.sprt import Sprt
 
 _GAMES = 60  # of a pairing, by default
+_SPRT_GAMES = 20_000  # by default: 60 games cannot accept elo1 of a test of 0 against 20, even if all are won
+_WRITTEN = (".log", ".sgf", ".out")  # suffixes of files in command lines that a program rather writes than reads
 MAX_GAMES = 1_000_000  # of a pairing: more than a score within 0.1 points needs
 
 FindNetwork: TypeAlias = Callable[[str], Path]
@@ -45,9 +50,9 @@ class MatchSettings(BaseModel):
     players: tuple[PlayerSpec, ...]
     schedule: Schedule = Field(None, validate_default=True)
     within: float | None = Field(None, ge=0.1, lt=50)
+    sprt: Sprt | None = None
     games: int = Field(None, ge=2, le=MAX_GAMES, validate_default=True)
     conditions: Conditions = Conditions()
-    sprt: Sprt | None = None
 
     @classmethod
     def of(cls, *players: str | Mapping[str, Any] | PlayerSpec, **fields: Any) -> MatchSettings:
@@ -97,11 +102,12 @@ class MatchSettings(BaseModel):
     @field_validator("games", mode="before")
     @classmethod
     def _enough(cls, games: Any, info: ValidationInfo) -> Any:
-        """By default as many as `within` may need."""
+        """By default as many as `within` may need, or so many that few tests stay undecided."""
         if games is not None:
             return games
-        within = info.data.get("within")
-        return _GAMES if within is None else games_enough(within)
+        if (within := info.data.get("within")) is not None:
+            return games_enough(within)
+        return _GAMES if info.data.get("sprt") is None else _SPRT_GAMES
 
     @field_validator("games")
     @classmethod
@@ -172,6 +178,7 @@ class MatchSettings(BaseModel):
             "sprt": None if self.sprt is None else self.sprt.model_dump(),
             "within": self.within,
             "files": self._files(find),
+            "program_files": self._program_files(),
         }
 
     def _files(self, find: FindNetwork) -> dict[str, str]:
@@ -186,6 +193,20 @@ class MatchSettings(BaseModel):
         if path := self.openings():
             found[self.conditions.openings] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
         return found
+
+    def _program_files(self) -> dict[str, str]:
+        """The first digits of SHA-256 of the files that the command lines of programs name: executables, scripts,
+        networks, configurations. By the words of the command lines."""
+        found = {}
+        for spec in self.players:
+            if spec.kind != "program":
+                continue
+            executable, *words = split_command_line(spec.subject)
+            paths = {word: word for word in words if Path(word).suffix not in _WRITTEN}
+            for word, path in {executable: shutil.which(executable), **paths}.items():
+                if path is not None and os.path.isfile(path) and os.access(path, os.R_OK):
+                    found[word] = _digest([Path(path)])
+        return dict(sorted(found.items()))
 
     def networks(self, find: FindNetwork = find_network) -> dict[str, Path]:
         """The files of the networks that players and openings name, by these names."""

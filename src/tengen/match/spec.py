@@ -16,7 +16,7 @@ from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_p
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.machine import Device, Precision
-from tengen.match.names import command_words, default_name, full_program_name, network_name
+from tengen.match.names import command_words, default_name, network_name, program_identity
 from tengen.match.player import Player
 from tengen.plugins import Registry
 
@@ -343,7 +343,7 @@ def identity(player: str, digest: str | None) -> str:
     kind, subject = _split(player)
     if digest is not None:
         return f"{kind} {digest}"
-    return full_program_name(subject) if kind == "program" else player
+    return program_identity(subject) if kind == "program" else player
 
 
 def _explain(error: ValidationError) -> str:

@@ -117,7 +117,7 @@ def pairing_line(a: str, b: str, whole: Tally) -> str:
 
 def game_line(outcome: Outcome) -> str:
     """A game in one line: `game 12: B+R (resign), one - two, 243 moves, 98 s`, Black first."""
-    more = " - the players' counts differ" if outcome.counts_differ else ""
+    more = " - the counts differ" if outcome.counts_differ else ""
     return (
         f"game {outcome.index}: {outcome.result} ({outcome.reason}), {outcome.black} - {outcome.white}, "
         f"{outcome.moves} moves, {sum(outcome.seconds.values()):.0f} s{more}"
@@ -141,12 +141,14 @@ def report(figures: Mapping[str, Any]) -> str:
         lines.append(figures["sprt"]["words"])
         if figures["sprt"]["accepted"] is not None:
             lines.append(_AFTER_TEST)
+        elif figures["complete"]:
+            lines.append("undecided: the same command with a larger --games goes on")
     if figures["within"] is not None:
         lines.append(_within(figures["pairings"], figures["within"]))
     lines.append("endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()))
-    if figures["counted"]:  # with the dead stones of the players: the conditions may say which stones are dead
+    if figures["counted"]:  # with the dead stones of the players: rules or conditions may say which stones are dead
         lines.append(
-            f"{_counted(figures['counted'])}; the players' dead stones gave different scores in "
+            f"{_counted(figures['counted'])}; the players (or one of them and playouts) gave different scores in "
             f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}"
         )
     return "\n".join(lines)

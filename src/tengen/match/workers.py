@@ -28,12 +28,13 @@ _PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which m
 class WorkerPool:
     """Worker processes that play games by number. To open it waits until every player is ready in one of them.
 
-    Raises TengenError when a player cannot start, or when a worker dies.
+    `programs` are those of `BatchMatch`. Raises TengenError when a player cannot start, or when a worker dies.
     """
 
     def __init__(self, settings: MatchSettings, workers: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._processes: dict[Connection, BaseProcess] = {}
+        self.programs: dict[str, str] = {}
         names, registered = [spec.name for spec in settings.players], settings.registered()
         try:
             for i in range(workers):
@@ -44,7 +45,7 @@ class WorkerPool:
                 theirs.close()
                 self._processes[ours] = process
             for connection in self._processes:
-                self._receive(connection)
+                self.programs |= self._receive(connection)
         except BaseException:
             self.close()
             raise
@@ -94,7 +95,7 @@ class WorkerPool:
         self.close()
 
     def _receive(self, connection: Connection) -> Any:
-        """The next message of a worker: None when its players are ready, then games; its error is raised here."""
+        """The next message of a worker: its programs when its players are ready, then games; its error is raised."""
         try:
             answer = connection.recv()
         except (EOFError, ConnectionError):
@@ -117,13 +118,15 @@ def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Seque
     `registered` are the players that the parent has registered.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
+    if sys.platform != "win32":
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # so does the end of the terminal
     signal.signal(signal.SIGTERM, _leave)
     when_parent_ends(lambda: signal_self(signal.SIGTERM))
     try:
         check_registered(registered)
         with BatchMatch(settings, at_once=1) as match:
             match.start(names)
-            parent.send(None)
+            parent.send(match.programs)
             while True:
                 for (played,) in match.play([parent.recv()]):
                     parent.send(played.record())

@@ -13,6 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
+from tengen.game import BLACK
 from tengen.match.outcome import FAILURES, Outcome
 from tengen.match.sprt import Sprt
 from tengen.ratings.standings import Standings
@@ -65,7 +66,7 @@ def ratings(axes: Axes, standings: Standings) -> None:
             axes.plot(inside if free else x, y, mark if free else "|", color=ACCENT, markersize=8)
         if not rating.open_low and not rating.open_high:
             axes.plot(rating.elo, y, "o", color=ACCENT, markersize=7)
-    axes.axvline(0, color=FAINT, linewidth=1.5, zorder=0)
+    axes.axvline(standings.ratings.anchor_elo, color=FAINT, linewidth=1.5, zorder=0)
     axes.set_xlim(low, high)
     _players(axes, [rating.player for rating in rated])
 
@@ -171,13 +172,16 @@ def spread(axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[s
     _players(axes, known)
 
 
-def seconds_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Seconds a move by player, a figure a game: of the moves that it chose, not of the opening; none without such."""
+def seconds_a_move(outcomes: Sequence[Outcome], first: int = BLACK) -> dict[str, list[float]]:
+    """Seconds a move by player, a figure a game: of the moves that it chose, not of the opening; none without such.
+
+    `first` is the color of the first move.
+    """
     return _by_player(
         (name, outcome.seconds.get(name, 0.0) / own)
         for outcome in outcomes
-        for white, name in enumerate((outcome.black, outcome.white))
-        if (own := (outcome.moves + 1 - white) // 2 - (outcome.opening + 1 - white) // 2) > 0
+        for color, name in enumerate((outcome.black, outcome.white))
+        if (own := (outcome.moves + (color == first)) // 2 - (outcome.opening + (color == first)) // 2) > 0
     )
 
 

@@ -26,6 +26,7 @@ from tengen.statistics import Z95, noise
 
 Doubles = NDArray[np.float64]
 ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the odds
+FIRST_MOVE_DEVIATION = 300.0  # of the prior of the first move's worth, in Elo
 _POOLED = 1.0  # variance, that of four games between equals, that a pairing takes over with the pool's share of draws
 _FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond counts as infinite
 _EXACT = 1e-3  # of a bound, in units of log odds
@@ -36,7 +37,7 @@ _MAX_STEPS = 100
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo above the anchor with its 95% interval; `points` of `games` were won in all.
+    """Elo, counted from the anchor's, with its 95% interval; `points` of `games` were won in all.
 
     An end of the interval that is `open` is a guess of the prior: no game bounds the rating there.
     """
@@ -57,7 +58,8 @@ class Rating:
 
 @dataclass(frozen=True)
 class Ratings:
-    """The ratings of all players that games connect with the anchor, best first. The anchor has 0 by definition.
+    """The ratings of all players that games connect with the anchor, best first. The anchor has `anchor_elo` by
+    definition.
 
     `first_move` is what Black's first move is worth in Elo, with its interval, where that was asked for. `warnings` say
     what the games leave open.
@@ -67,6 +69,7 @@ class Ratings:
     players: tuple[Rating, ...]
     first_move: Rating | None
     warnings: tuple[str, ...]
+    anchor_elo: float = 0.0
 
     def __getitem__(self, player: str) -> Rating:
         """Raises KeyError for a player that no games connect with the anchor."""
@@ -86,13 +89,14 @@ def fit(
     scores: Iterable[Score],
     anchor: str,
     *,
+    anchor_elo: float = 0.0,
     first_move: bool = False,
     intervals: Collection[str] | None = None,
     deviation: float = 2000.0,
-    first_move_deviation: float = 300.0,
+    first_move_deviation: float = FIRST_MOVE_DEVIATION,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> Ratings:
-    """Rate all players of these games; `anchor` is 0.
+    """Rate all players of these games; `anchor` has `anchor_elo`.
 
     `intervals` names the players whose intervals are wanted, since these take most of the time: all where it is None;
     the others' are infinite. The deviations of the priors are in Elo: that of players around the mean of the pool, and
@@ -118,7 +122,8 @@ def fit(
             low, high = 0.0, 0.0
         elif interval:
             low, high = likelihood.bound(i, -1), likelihood.bound(i, 1)
-        return float(ELO * likelihood.best[i]) + 0.0, ELO * low, ELO * high
+        shift = anchor_elo if i < len(here) else 0.0  # the first move's worth is a difference
+        return ELO * float(likelihood.best[i]) + shift, ELO * low + shift, ELO * high + shift
 
     made = [
         Rating(name, *elos(i, intervals is None or name in intervals), *points[name], *open_ends.players[name])
@@ -128,7 +133,7 @@ def fit(
     if first_move:
         advantage = Rating("first move", *elos(len(here), intervals is None), 0.0, 0.0, *open_ends.first_move)
     ranked = tuple(sorted(made, key=lambda rating: (-rating.elo, rating.player)))
-    return Ratings(anchor, ranked, advantage, (*warnings, *open_ends.warnings))
+    return Ratings(anchor, ranked, advantage, (*warnings, *open_ends.warnings), anchor_elo)
 
 
 class _Likelihood:

@@ -15,6 +15,7 @@ from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.match import spec
 from tengen.match.folder import About, read_folder
 from tengen.match.length import games_left, games_that_count
+from tengen.match.names import numbered_players
 from tengen.match.outcome import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.sprt import Sprt, pair_scores
@@ -23,12 +24,15 @@ from tengen.sgf import SgfInfo
 from tengen.sgf.grammar import first_tree
 from tengen.sgf.main_line import Moves, read_record
 
-# Fields that make two players of one name different players; threads and time limits for commands do not.
+# Fields that make two players of one name different players; time limits for commands do not.
 _STRENGTH = (
-    "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "pass_policy",
-    "style", "precision",
+    "player", "visits", "seconds", "time", "diversity", "symmetries", "batch", "preset", "search", "temperature",
+    "pass_policy", "style", "precision",
 )  # fmt: skip
-_SINCE = {"pass_policy": "engine", "precision": "auto"}  # values of fields that older folders do not have
+_SPEED = ("threads", "device")  # further ones of players that think for a given time
+_USUAL = {"pass_policy": "engine", "precision": "auto", "threads": 1, "device": "auto"}  # older folders lack some
+
+_STONES = "games with handicap or set up stones"
 
 RUN_MATCHES = "matches/rating-*/match.json"
 """The matches of a self-play run that count for ratings. Gates do not: their players meet no other player."""
@@ -36,14 +40,16 @@ RUN_MATCHES = "matches/rating-*/match.json"
 
 @dataclass(frozen=True, order=True)
 class GameRules:
-    """Board size, rule set (as text) and komi of a game."""
+    """Board size, rule set (as text), komi and handicap stones of a game."""
 
     size: int
     rules: str
     komi: float
+    handicap: int = 0
 
     def __str__(self) -> str:
-        return f"{self.size}x{self.size}, {self.rules}, komi {self.komi:g}"
+        even = f"{self.size}x{self.size}, {self.rules}, komi {self.komi:g}"
+        return f"{even}, handicap {self.handicap}" if self.handicap else even
 
 
 @dataclass(frozen=True)
@@ -147,7 +153,7 @@ def match_games(folder: Path) -> GameSet:
     conditions = about.conditions
     return GameSet(
         folder,
-        GameRules(conditions["size"], conditions["rules"], conditions["komi"]),
+        GameRules(conditions["size"], conditions["rules"], conditions["komi"], conditions.get("handicap") or 0),
         tuple(_score(outcome) for outcome in outcomes),
         {player["name"]: identity(player, about.more.get("files", {})) for player in about.players},
         about,
@@ -175,6 +181,21 @@ def matches_in(folder: Path) -> list[GameSet]:
     return [match_games(path.parent) for path in found]
 
 
+def even_games(game_sets: Iterable[GameSet]) -> tuple[list[GameSet], list[str]]:
+    """The game sets without those of handicap games, and a note on each of these.
+
+    Stones are worth more than a first move, and ratings have one worth of it for all games.
+    """
+    found: list[GameSet] = []
+    notes = []
+    for game_set in game_sets:
+        if game_set.rules.handicap:
+            notes.append(f"{game_set.source}: {len(game_set.scores)} left out, {_STONES}")
+        else:
+            found.append(game_set)
+    return found, notes
+
+
 def records_beside(folder: Path) -> list[Path]:
     """The SGF files in a folder of match folders, and in other folders in it: no match has them."""
     if (folder / "match.json").exists() or next(folder.glob("*/match.json"), None) is None:
@@ -188,7 +209,8 @@ def records_beside(folder: Path) -> list[Path]:
 
 def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """The fields of a player that decide its strength, as text; `files` are the digests of networks."""
-    known = {name: player[name] for name in _STRENGTH if player.get(name) and player[name] != _SINCE.get(name)}
+    fields = (*_STRENGTH, *_SPEED) if player.get("seconds") or player.get("time") else _STRENGTH
+    known = {name: player[name] for name in fields if player.get(name) and player[name] != _USUAL.get(name)}
     if word := str(player.get("player", "")):
         known["player"] = spec.identity(word, files.get(word) or files.get(word.partition(":")[2]))
     return json.dumps(known, sort_keys=True)
@@ -222,7 +244,7 @@ def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
 def _score_of(info: SgfInfo, stones: bool) -> Score:
     """Raises SgfError for a game that cannot be rated."""
     if info.handicap or stones:
-        raise SgfError("games with handicap or set up stones")
+        raise SgfError(_STONES)
     if not info.black or not info.white or info.black == info.white:
         raise SgfError("games without two players' names")
     if info.result.winner is None:
@@ -286,11 +308,13 @@ def _disambiguated(game_sets: tuple[GameSet, ...]) -> tuple[list[str], tuple[Gam
         for (_, name), found in clashes.items()
     ]
     renamed = []
+    numbered: dict[str, str] = {}
     for game_set in game_sets:
         found = {name: clashes.get((game_set.rules.size, name), {}) for name in game_set.identities}
-        renamed.append(
-            game_set.renamed(
-                {name: f"{name} ({found[name][who]})" for name, who in game_set.identities.items() if found[name]}
-            )
-        )
+        names = {name: f"{name} ({found[name][who]})" for name, who in game_set.identities.items() if found[name]}
+        renamed.append(game_set.renamed(names))
+        for name, player in numbered_players(game_set.match.players if game_set.match else ()).items():
+            numbered.setdefault(names.get(name, name), player)
+    if numbered:
+        notes.append("; ".join(f"{name} is {player}" for name, player in numbered.items()))
     return notes, tuple(renamed)

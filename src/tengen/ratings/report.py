@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from tengen.disk import write_whole
+from tengen.game import BLACK, WHITE
 from tengen.match.outcome import Outcome
 from tengen.match.sprt import Sprt, SprtState, pair_scores
 from tengen.ratings import charts, report_tables
@@ -38,9 +39,10 @@ def write_report(folder: Path) -> Path | None:
         return None
     names = game_set.match.names
     anchor = names[1] if len(names) == 2 and ANCHOR not in names else None
-    found = standings(Pool((game_set,)), game_set.rules.size, anchor)
+    pool = Pool.of([game_set])
+    found = standings(pool, game_set.rules.size, anchor)
     title = " against ".join(names) if len(names) == 2 else folder.resolve().name
-    return write_pool_report(Pool((game_set,)), [found], folder, title)
+    return write_pool_report(pool, [found], folder, title)
 
 
 def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: str) -> Path:
@@ -103,7 +105,7 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
         "tiles": _tiles(one, outcomes),
         "chart": [_wide(one)] if 2 < len(one.ratings.players) <= _MAX_ROWS else [],
         "ratings": report_tables.ratings(one, outcomes),
-        "first_move": one.ratings.first_move is not None,
+        "advantage": "" if one.ratings.first_move is None else _advantage(one),
         "tests": [
             f"{game_set.match.names[0] if game_set.match else ''}: {progress}." for game_set, _, progress, _ in tests
         ],
@@ -137,7 +139,7 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
     shown.append(Tile("Black's winrate", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
     if (advantage := one.ratings.first_move) is not None:
         elo, interval = elo_text(advantage)
-        shown.append(Tile("first move", f"{elo} Elo", interval))
+        shown.append(Tile(_advantage(one), f"{elo} Elo", interval))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
         failed = sum(charts.is_failure(outcome) for outcome in outcomes)
@@ -149,6 +151,11 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
         if counted:
             shown.append(Tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))
     return shown
+
+
+def _advantage(one: Standings) -> str:
+    """What Black has beside its strength, as the report names it."""
+    return "handicap" if one.has_handicap else "first move"
 
 
 def _duel(one: Standings) -> list[Tile]:
@@ -166,8 +173,12 @@ def _duel(one: Standings) -> list[Tile]:
 
 def _wide(one: Standings) -> Markup:
     names = [rating.player for rating in one.ratings.players]
-    title = f"Elo with 95% intervals; {charts.shortened(one.ratings.anchor)} is 0"
+    title = f"Elo with 95% intervals; {_anchor(one)}"
     return _plot(title, partial(charts.ratings, standings=one), names, width=11.0)
+
+
+def _anchor(one: Standings) -> str:
+    return f"{charts.shortened(one.ratings.anchor)} is {one.ratings.anchor_elo:g}"
 
 
 def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[Markup]:
@@ -178,7 +189,7 @@ def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[Markup]:
     draw = partial(charts.endings, outcomes=outcomes, names=names)
     shown.append(_plot("Games won (right) and lost (left)", draw, names, below=charts.LEGEND))
     for title, found in (
-        ("Seconds a move", charts.seconds_a_move(outcomes)),
+        ("Seconds a move", charts.seconds_a_move(outcomes, WHITE if one.has_handicap else BLACK)),
         ("Visits a move", charts.visits_a_move(outcomes)),
     ):
         known = [name for name in names if name in found]
@@ -209,7 +220,7 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
     one = one.top(_MAX_ROWS)
     names = one.players
     shown: list[Plot] = [
-        (f"Elo; {charts.shortened(one.ratings.anchor)} is 0", "", partial(charts.ratings, standings=one)),
+        (f"Elo; {_anchor(one)}", "", partial(charts.ratings, standings=one)),
         ("Score against the column, %", "", partial(charts.matrix, standings=one)),
         ("Score by color", "", partial(charts.by_color, standings=one)),
     ]
@@ -250,13 +261,12 @@ def write_games(pool: Pool, path: Path) -> None:
 
 
 def _row(game_set: GameSet, outcome: Outcome) -> dict[str, Any]:
-    rules = {"size": game_set.rules.size, "rules": game_set.rules.rules, "komi": game_set.rules.komi}
     return {
         "match": str(game_set.source),
         "game": outcome.index,
         "round": outcome.round,
         "pair": outcome.pair,
-        **rules,
+        **asdict(game_set.rules),
         **dict(_facts(outcome)),
         "disputed": outcome.disputed,
         "counts": json.dumps(outcome.counts, ensure_ascii=False) if outcome.counts else "",

@@ -15,12 +15,12 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from tengen.errors import SgfError
-from tengen.game import Game
+from tengen.game import BLACK, WHITE, Game
 from tengen.match.counting import PLAYOUTS
 from tengen.match.outcome import Outcome
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
 from tengen.ratings.pool import GameSet
-from tengen.ratings.standings import Standings, elo_text
+from tengen.ratings.standings import Standings
 from tengen.runs.boards import game_picture
 from tengen.runs.report import Board
 from tengen.sgf import read_game
@@ -43,10 +43,11 @@ _BOLD, _SMALL = Markup("<b>{}</b>").format, Markup("<small>{}</small>").format
 
 def ratings(standings: Standings, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """All players, best first."""
-    seconds, visits = seconds_a_move(outcomes), visits_a_move(outcomes)
+    seconds = seconds_a_move(outcomes, WHITE if standings.has_handicap else BLACK)
+    visits = visits_a_move(outcomes)
     rows = []
     for rank, name in enumerate(standings.players, 1):
-        elo, interval = elo_text(standings.ratings.get(name))
+        elo, interval = standings.text(name)
         whole = standings.whole(name)
         rows.append(
             [

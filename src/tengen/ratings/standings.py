@@ -11,16 +11,17 @@ from typing import Any
 
 from tengen.errors import RecipeError
 from tengen.ratings.duplicate_games import duplicate_games
-from tengen.ratings.elo import Rating, Ratings, fit
+from tengen.ratings.elo import FIRST_MOVE_DEVIATION, Rating, Ratings, fit
 from tengen.ratings.pool import GameRules, Pool
 from tengen.ratings.score import Score
 from tengen.statistics import Tally
 
 ANCHOR = "GNU Go level 10"
-"""The player with rating 0 where it took part."""
+"""The anchor where it took part."""
 
 _MIN_SHARE = 0.2  # of a player's games with each color, below which there is a warning
 _MIN_GAMES = 8  # of a player with such a warning
+_HANDICAP_DEVIATION = 2000.0  # of the prior of the worth of handicap stones, in Elo: that of a player's rating
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,15 @@ class Standings:
         """Black's wins, draws and losses in all games."""
         return total(black for black, _ in self.by_color.values())
 
+    @property
+    def has_handicap(self) -> bool:
+        """Whether Black had handicap stones, whose worth is then that of the first move."""
+        return any(rules.handicap for rules in self.rules)
+
+    def text(self, player: str) -> tuple[str, str]:
+        """The rating of a player and its interval as text, with signs where they are differences from 0."""
+        return elo_text(self.ratings.get(player), signed=not self.ratings.anchor_elo)
+
     def whole(self, player: str) -> Tally:
         """A player's games with both colors."""
         return total(self.by_color[player])
@@ -93,6 +103,7 @@ class Standings:
             "rules": [{"rules": t.rules, "komi": t.komi, "games": int(n)} for t, n in self.rules.items()],
             "games": self.games,
             "anchor": self.ratings.anchor,
+            "anchor_elo": self.ratings.anchor_elo,
             "first_move": None if advantage is None else _elos(advantage),
             "black": tally_figures(self.black),
             "players": list(self.rows()),
@@ -125,14 +136,15 @@ def standings(
     size: int,
     anchor: str | None = None,
     *,
+    anchor_elo: float = 0.0,
     first_move: bool = True,
     track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> Standings:
     """Rate the players of a pool's games on boards of this size.
 
-    `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
-    whose score is nearest to a half, then the first by name. `track` is that of `fit`. Raises RecipeError without
-    games, or without games of the anchor.
+    `anchor` has `anchor_elo`; where it is None, it is GNU Go level 10 if it took part, else the player with most games,
+    of equals the one whose score is nearest to a half, then the first by name. `track` is that of `fit`. Raises
+    RecipeError without games, or without games of the anchor.
     """
     here = pool.at(size)
     scores = [score for score in here.scores if score.games]
@@ -143,30 +155,34 @@ def standings(
     chosen = anchor or (
         ANCHOR if ANCHOR in by_color else max(sorted(by_color), key=lambda name: _worth(total(by_color[name])))
     )
-    ratings = fit(scores, chosen, first_move=first_move, track=track)
     rules = here.rules
+    deviation = _HANDICAP_DEVIATION if any(terms.handicap for terms in rules) else FIRST_MOVE_DEVIATION
+    ratings = fit(
+        scores, chosen, anchor_elo=anchor_elo, first_move=first_move, first_move_deviation=deviation, track=track
+    )
     one_sided = _one_sided(by_color) if first_move else []
     warnings = (*pool.notes, *_mixed(rules), *one_sided, *ratings.warnings, *duplicate_games(here))
     return Standings(size, rules, ratings, by_color, _pairs(scores, ratings), warnings)
 
 
-def elo_text(rating: Rating | None) -> tuple[str, str]:
-    """A rating and its interval as text; an end that no game bounds is `?`."""
+def elo_text(rating: Rating | None, *, signed: bool = True) -> tuple[str, str]:
+    """A rating and its interval as text, also above 0 with a sign if `signed`; an end that no game bounds is `?`."""
     if rating is None:
         return "?", "not rated"
+    sign = "+" if signed else ""
     low, high = (
-        "?" if open_ or math.isinf(end) else f"{round(end):+,}"
+        "?" if open_ or math.isinf(end) else f"{round(end):{sign},}"
         for open_, end in ((rating.open_low, rating.low), (rating.open_high, rating.high))
     )
     if rating.low == rating.high:
-        return "0", "anchor"
+        return f"{round(rating.elo):,}", "anchor"
     if rating.open_low and rating.open_high:
         return "?", "anywhere"
     if rating.open_high:
         return f"> {low}", f"{low} to ?"
     if rating.open_low:
         return f"< {high}", f"? to {high}"
-    return f"{round(rating.elo):+,}", f"{low} to {high}"
+    return f"{round(rating.elo):{sign},}", f"{low} to {high}"
 
 
 def tally_figures(tally: Tally) -> dict[str, Any]:
@@ -236,8 +252,12 @@ def _chance(score: Score, ratings: Ratings) -> float:
 def _mixed(rules: dict[GameRules, float]) -> list[str]:
     if len(rules) < 2:
         return []
-    each = "; ".join(f"{t.rules} with komi {t.komi:g} ({games:g} games)" for t, games in rules.items())
+    each = "; ".join(f"{t.rules} with komi {t.komi:g}{_stones(t)} ({games:g} games)" for t, games in rules.items())
     return [f"games under different rules or komi are rated together: {each}"]
+
+
+def _stones(rules: GameRules) -> str:
+    return f" and handicap {rules.handicap}" if rules.handicap else ""
 
 
 def _one_sided(by_color: dict[str, tuple[Tally, Tally]]) -> list[str]:
