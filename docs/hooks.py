@@ -253,9 +253,10 @@ def cli_page() -> str:
     sections = [
         "# Command line",
         "Every command prints its options with `tengen COMMAND --help`. `tengen --version` prints the version. "
-        "`--debug` shows the traceback of an error. Exit status: 0 success, 2 an error that the user can correct "
-        "(one line on standard error), 130 interrupted by Ctrl-C, 143 by SIGTERM; `tengen verify` ends with 1 where a "
-        "file is altered or missing.",
+        "`--debug` shows the traceback of an error. `tengen --install-completion` makes the Tab key of bash, zsh, fish "
+        "or PowerShell complete commands and options. Exit status: 0 success, 2 an error that the user can correct "
+        "(one line on standard error), 130 interrupted by Ctrl-C, 143 by SIGTERM; `tengen play`, which Ctrl-C stops, "
+        "then ends with 0, `tengen verify` with 1 where a file is altered or missing.",
         "\n".join(
             ["| command | purpose |", "|---|---|", *(f"| [`tengen {n}`](#{n}) | {v.help} |" for n, v in VERBS.items())]
         ),
@@ -298,8 +299,7 @@ def _row(parameter: Any, hint: Any) -> str:
     else:
         names = ", ".join(f"`{word}`" for word in (*parameter.opts, *parameter.secondary_opts))
         names += "" if parameter.is_flag else f" {parameter.metavar or _type(hint)}"
-    help_text = (parameter.help or "").replace("\\[", "[")  # Typer's markup escapes brackets
-    return "| " + " | ".join(map(_cell, (names, _shown(parameter), help_text))) + " |"
+    return "| " + " | ".join(map(_cell, (names, _shown(parameter), parameter.help or ""))) + " |"
 
 
 def _shown(parameter: Any) -> str:

@@ -17,9 +17,11 @@ from tengen.disk import (
     cache_folder,
     cache_path,
     data_folder,
+    expand_home,
     file_name,
     json_text,
     locked,
+    size_text,
     try_lock,
     write_text,
     write_whole,
@@ -42,6 +44,17 @@ def test_a_user_without_a_home(found: str | None, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(NoHomeFolder, match="set HOME to a folder"):
             ask("x")
     assert cache_folder("x") is None and not Path("~").exists()
+
+
+@pytest.mark.parametrize("before", ["", "--out=", "--set=data.store=", "data.store=", "new=policy:"])
+def test_the_home_folder_is_found_where_a_shell_leaves_it(before: str) -> None:
+    assert expand_home(f"{before}~/x") == f"{before}{os.path.expanduser('~')}/x"
+    for same in (f"{before}~x", f"{before}~", f"{before}x/~/y", f"a b={before}~/x"):
+        assert expand_home(same) == same
+
+
+def test_a_size_is_not_0() -> None:
+    assert [size_text(count) for count in (70, 8_570, 1_234_500_000)] == ["0.1 kB", "8.6 kB", "1,234.5 MB"]
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -185,6 +198,19 @@ input()
         holder.wait()
     with locked(path) as free:
         assert free
+
+
+@pytest.mark.posix
+def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that stands for a lock would outlive a killed process, and lock the run for every other machine."""
+
+    def missing(*_: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr("fcntl.flock", missing)
+    with pytest.raises(OSError, match="has no file locks; mount it with flock") as caught:
+        try_lock(tmp_path / "lock")
+    assert caught.value.filename == str(tmp_path / "lock")
 
 
 def test_json_has_no_nan() -> None:

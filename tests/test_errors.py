@@ -40,7 +40,7 @@ class Outer(BaseModel):
 @pytest.mark.parametrize(
     ("data", "line"),
     [
-        ({"inner": {"number": "x"}}, r"inner\.number: .*integer.* \(found 'x'\)"),
+        ({"inner": {"number": "x"}}, r"inner\.number: Input should be a valid integer \(found 'x'\)"),
         ({"inner": {"number": 10}}, r"inner\.number: 10 is too large"),  # our own message names the value
         ({"inner": {"number": 6}}, r"inner\.number: too large \(found 6\)"),
         ({"inner": 5}, r"inner: Input should be keys with values, as in \{key: value\} \(found 5\)"),

@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -101,6 +102,21 @@ def cache_folder(name: str) -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
+def size_text(count: int) -> str:
+    """A number of bytes for people: `8.6 kB`, `1,234.5 MB`."""
+    return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.1f} kB"
+
+
+_HOME = re.compile(r"((?:[\w.+-]+[=:])*)~/")
+"""The user's home folder at the beginning of a path, or of one behind --option=, key= or policy: alone."""
+
+
+def expand_home(text: str) -> str:
+    """A path with the home folder in the place of its `~`, which a shell expands at the beginning of a word alone."""
+    found = _HOME.match(text)
+    return found[1] + os.path.expanduser(text[found.end(1) :]) if found else text
+
+
 _DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}  # of Windows
 
 
@@ -136,15 +152,22 @@ def _finite(value: object) -> object:
 def try_lock(path: Path) -> BaseFileLock | None:
     """Lock a file, which is made, until `release()` or the end of the process; None where another holder has it.
 
-    Any thread may release the lock. The file itself stays. Raises FileNotFoundError where its folder is missing.
+    Any thread may release the lock. The file itself stays. Raises FileNotFoundError where its folder is missing, and an
+    OSError (ENOSYS) on a file system without locks.
     """
     if not path.parent.is_dir():  # filelock would make it
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
-    lock = FileLock(path, timeout=0, thread_local=False)
+    # What filelock would fall back to, a file that exists, outlives a killed process and so locks out other machines.
+    lock = FileLock(path, timeout=0, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:
         return None
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        why = "this file system has no file locks; mount it with flock, or choose a folder on another one"
+        raise OSError(error.errno, why, str(path)) from error
     return lock
 
 

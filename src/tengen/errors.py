@@ -3,6 +3,7 @@
 Each message names the offending value and says what would be right; commands print it in one line.
 """
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -42,6 +43,10 @@ class GtpError(TengenError, ValueError):
     """A GTP command that cannot be carried out; its text follows the question mark."""
 
 
+class ClusterError(TengenError):
+    """The machines of a cluster cannot work, whatever the work: none holds a worker, workers die, versions differ."""
+
+
 class TrainingDiverged(TengenError, ArithmeticError):
     """The loss or a weight of a network in training is infinite or no number."""
 
@@ -75,10 +80,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listed_by: str = ""
 def suggestion(name: str, known: Iterable[str], listed_by: str = "") -> str:
     """The part of that message that helps: `did you mean X?`, `there are: X, Y` or `COMMAND lists them`."""
     names = list(known)
-    near = get_close_matches(name.rsplit(".", 1)[-1], names, n=1, cutoff=0.5)
+    near = get_close_matches(name.rsplit(".", 1)[-1], names, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]}?"
     return f"{listed_by} lists them" if listed_by else f"there are: {', '.join(names) or 'none'}"
+
+
+def without_parsing(message: str) -> str:
+    """A message of pydantic without its tail `, unable to parse string as an integer`, which says nothing more."""
+    return re.sub(r", unable to parse string as an? \w+$", "", message)
 
 
 def refused_value(error: Mapping[str, Any], where: str = "") -> str:
@@ -86,7 +96,7 @@ def refused_value(error: Mapping[str, Any], where: str = "") -> str:
 
     error: an entry of `ValidationError.errors()`. The message of a TengenError names the value already.
     """
-    reason = error["msg"].removeprefix("Value error, ")
+    reason = without_parsing(error["msg"].removeprefix("Value error, "))
     if error["type"] in ("model_type", "dict_type"):
         reason = "Input should be keys with values, as in {key: value}"
     found = repr(error["input"])

@@ -10,9 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_type_hints
+from typing import Annotated, get_type_hints
 
 import pytest
+import typer
 import yaml
 
 from tengen.cli import app
@@ -62,7 +63,7 @@ def test_an_interrupted_import_says_that_no_store_was_written(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tengen.cli.import_.import_games", interrupted)
+    monkeypatch.setattr("tengen.data.importer.import_games", interrupted)
     assert app.main(["import", str(GAMES), "--out", str(tmp_path / "store"), "--quiet"]) == 130
     assert capsys.readouterr().err == "stopped; no store was written: run the command again\n"
 
@@ -107,7 +108,55 @@ def test_no_word_of_a_help_text_is_lost(
     command = importlib.import_module(app.VERBS[name].module).command
     for hint in get_type_hints(command, include_extras=True).values():
         for option in getattr(hint, "__metadata__", ()):
-            assert re.sub(r"\s", "", option.help.replace("\\[", "[")) in shown
+            assert re.sub(r"\s", "", option.help) in shown
+
+
+@pytest.mark.parametrize("name", app.VERBS)
+def test_names_of_options_are_whole_in_a_narrow_window(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert app.main([name, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    program = typer.Typer(add_completion=False)
+    program.command()(importlib.import_module(app.VERBS[name].module).command)
+    words = {word.strip(",") for line in lines for word in line.split()}
+    for parameter in typer.main.get_command(program).params:
+        assert {option for option in parameter.opts if option.startswith("-")} <= words
+    assert not any("\u2026" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["import", "stats", "label", "evaluate"])
+def test_help_needs_no_game_stores(name: str) -> None:
+    program = (
+        "import sys; sys.modules.update(pyarrow=None, torch=None)\n"
+        "from tengen.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", program, name]
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "") and f"Usage: tengen {name}" in done.stdout
+    words = {
+        "import": [str(GAMES), "--out", "x"],
+        "stats": ["x"],
+        "label": ["x", "--teacher", "default", "--out", "y"],
+        "evaluate": ["uniform", "x"],
+    }
+    done = subprocess.run([*command, *words[name]], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "pip install 'tengen[data]'" in one_line(done.stderr)
+
+
+def test_a_home_folder_behind_an_option_is_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shell leaves the ~ of --out=~/x as it is, and a folder of this name was made."""
+
+    def command(out: Annotated[Path, typer.Option()], settings: Annotated[list[str], typer.Option("--set")]) -> None:
+        print(out, *settings)
+
+    fake_verb(monkeypatch, command)
+    home = os.path.expanduser("~")
+    assert app.main(["fake", "--out=~/x", "--set", "data.store=~/y", "--set=a.b=~/z"]) == 0
+    assert capsys.readouterr().out == f"{Path(home) / 'x'} data.store={home}/y a.b={home}/z\n"
 
 
 def test_a_recipe_is_printed_for_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,6 +217,7 @@ def test_brackets_in_the_description_of_a_command_are_kept(
         ("gtp --device x", "'x' is not one of 'auto'"),
         ("import x.sgf --out y --since 2010", "'2010' is no date such as 2024-12-31; see"),
         ("recipes one two", "error: unexpected argument: two; see"),
+        ("recipes tiny --published", "error: --published is for the list of recipes: leave it out, or tiny"),
         ("recipes tinny", "unknown recipe 'tinny'; did you mean tiny?"),
         ("nets exprot default", "unexpected argument: default; its commands: add, remove, export, join, quantize; see"),
         ("bench --tune", "error: --tune concerns one network"),
@@ -415,6 +465,28 @@ def test_letters_that_the_output_cannot_have_are_escaped(tmp_path: Path) -> None
             assert rb"\u8f9c\u6893\u8c6a" in done.stdout and "é".encode("cp1252") in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("line", "found"), [("tengen re", ["review", "recipes"]), ("tengen review --fo", ["--format", "--force"])]
+)
+def test_a_shell_completes_commands_and_options(
+    line: str, found: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("_TENGEN_COMPLETE", "complete_bash"), ("COMP_WORDS", line), ("COMP_CWORD", line.count(" "))):
+        monkeypatch.setenv(name, str(value))
+    with pytest.raises(SystemExit) as end:
+        app.main([])
+    assert (end.value.code, capsys.readouterr().out.split()) == (0, found)
+
+
+def test_the_script_of_a_shell_asks_for_completion(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    with pytest.raises(SystemExit):
+        app.main(["--show-completion", "bash"])
+    assert f"{app._COMPLETE}=complete_bash" in capsys.readouterr().out
+
+
 def test_help_is_quick_because_it_imports_little() -> None:
     program = "import sys; from tengen.cli.app import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
@@ -433,7 +505,7 @@ def test_review_loads_no_plots_before_it_draws_one() -> None:
     [
         (
             ("play", "--prot", "3"),
-            "unknown option --prot; did you mean --host, --port, --program?; see tengen play --help",
+            "unknown option --prot; did you mean --host, --port, --program? See tengen play --help",
         ),
         (("gtp", "-foo", "--size", "9"), "unknown option -foo; see tengen gtp --help"),
         (("gtp", "--size", "1"), "board size 1 is out of range: choose 2 to "),

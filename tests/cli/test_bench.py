@@ -104,7 +104,7 @@ def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> No
     ("args", "message"),
     [
         (["tyny"], "unknown recipe 'tyny'; did you mean tiny?"),
-        (["tiny", "--set", "training.stepps=3"], "did you mean steps?"),
+        (["tiny", "--set", "training.stepps=3"], "did you mean training.steps?"),
         (["--set", "training.steps=3"], "--set changes a recipe"),
         (["tiny", "--net", "uniform"], "--net uniform is of no use with a recipe: tiny has a network of its own"),
         (["tiny", "--tune"], "--tune concerns a network that plays: name it with --net, without a recipe"),

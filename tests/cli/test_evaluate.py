@@ -245,6 +245,16 @@ def test_the_uniform_policy_is_chance(store: Path, capsys: pytest.CaptureFixture
     assert figures["top5"]["mean"] == pytest.approx(5 / 50, rel=1e-3)
 
 
+def test_a_split_without_games_is_told_what_this_command_can_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with StoreWriter(tmp_path / "store") as writer:
+        writer.add_batch(rows_to_batch([random_record(0)]))
+    assert main(["evaluate", "uniform", str(tmp_path / "store"), "--split", "validation"]) == 2
+    message = capsys.readouterr().err
+    assert "none of its games (1) is among the 2% that are held out: take all games with --split all" in message
+
+
 def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "uniform", str(store / "nowhere")]) == 2
     message = capsys.readouterr().err

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tengen.cli import import_
 from tengen.cli.app import main
 from tengen.data.import_report import ImportReport
 from tengen.data.importer import ImportOptions
@@ -18,6 +17,11 @@ from tengen.data.sources import ImportLimits
 
 def filtered(**filters: Any) -> ImportOptions:
     return ImportOptions(RowOptions(Filters(**filters)))
+
+
+def test_a_report_of_one_small_game_reads_well() -> None:
+    text = ImportReport(games=1, kept=1, bytes=2142).text()
+    assert text.startswith("1 game read, 1 kept") and "\n  2.1 kB on disk, 2,142 bytes a game\n" in text
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,6 @@ def test_an_option_changes_what_it_names(words: str, expected: ImportOptions, mo
         given.extend((paths, out, options))
         return ImportReport()
 
-    monkeypatch.setattr(import_, "import_games", import_games)
+    monkeypatch.setattr("tengen.data.importer.import_games", import_games)
     assert main(["import", "a.sgf", "games", "--out", "store", *words.split()]) == 0
     assert given == [["a.sgf", "games"], Path("store"), expected]

@@ -113,6 +113,7 @@ def test_the_human_style_network_is_that_of_a_front_end() -> None:
     ("arguments", "reason"),
     [
         (["benchmark", "-model", "x"], "tengen bench"),
+        (["gtp", "-modle", "x"], "unknown option -modle; see tengen-katago gtp -h"),
         (["analysys"], "did you mean analysis"),
         (["gtp", "-override-config", "maxVisits=0"], "maxVisits"),
         (["gtp", "-override-config", "rules=aga,koRule=SIMPLE"], "koRule"),

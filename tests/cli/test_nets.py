@@ -262,6 +262,7 @@ def test_nets_lists_and_shows(mine: str, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["nets", "mine"]) == 0
     shown = capsys.readouterr().out
     assert "plane set" in shown and "tengen train mine" in shown
+    assert "family residual, plane_set tengen, size b1c8" in shown and ", pooling true" in shown, "one line, as in YAML"
     assert main(["nets", "mine", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == card
 

@@ -83,6 +83,24 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
     assert done.stderr == f"error: port {port} is in use: stop the other program or choose another with --port\n"
 
 
+@pytest.mark.parametrize(("size", "option", "warns"), [(9, 19, False), (13, 9, True)])
+def test_the_board_of_the_record_is_warned_of(
+    size: int,
+    option: int,
+    warns: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("tengen.web.server.serve", lambda *_, **__: None)
+    root = f";SZ[{size}]"  # without its bracket: this file has to stay no game record for another test
+    (tmp_path / "a.sgf").write_text(f"({root};B[cc])")
+    port = str(free_port())
+    assert main(["play", str(tmp_path / "a.sgf"), "--size", str(option), "--net", "zero-9x9", "--port", port]) == 0
+    told = capsys.readouterr().err
+    assert ("learned 9x9, not 13x13" in told) is warns and ("warning" in told) is warns
+
+
 MISSING_DEVICE = "coreml" if sys.platform == "win32" else "directml"
 
 

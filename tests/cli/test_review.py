@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,52 @@ def test_a_full_disk_ends_the_command(
     ]
     assert main(command) == 2
     assert capsys.readouterr().err.count("the disk is full") == 1
+
+
+def test_nothing_is_searched_for_a_folder_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*, dir: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(dir))
+
+    monkeypatch.setattr("tengen.cli.review.TemporaryFile", refused)
+    monkeypatch.setattr("tengen.review.work.ReviewWork.review", lambda *_: pytest.fail("it was searched"))
+    (tmp_path / "a.sgf").write_bytes(RECORD)
+    out = tmp_path / "out"
+    assert main(["review", str(tmp_path / "a.sgf"), "--net", "zero-7x7", "--out", str(out)]) == 2
+    assert capsys.readouterr().err == f"error: permission denied: {out}\n"
+
+
+def test_a_record_that_is_not_there_makes_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["review", "typo.sgf", "--net", "zero-7x7"]) == 2
+    assert "typo.sgf: there is no such file" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_force_makes_the_review_of_the_same_game_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The review of another game of the same name was overwritten."""
+    out = tmp_path / "out"
+    for folder in "xy":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.sgf").write_text(f"(;SZ[7]PB[{folder}];B[dd])")
+
+    def made(folder: str, visits: int, *more: str) -> str:
+        command = ["review", str(tmp_path / folder / "a.sgf"), "--net", "zero-7x7", "--out", str(out), "--quiet"]
+        assert main([*command, "--format", "json", "--visits", str(visits), *more]) == 0
+        return capsys.readouterr().out.partition(":")[0]
+
+    assert [made(folder, 2) for folder in "xy"] == ["a", "a-2"]
+    again = [made(folder, visits, "--force") for folder in "yx" for visits in (2, 3)]
+    assert again == ["a-2", "a-2", "a", "a"]
+    found = {path.name: json.loads(path.read_text())["black"] for path in out.iterdir()}
+    assert found == {"a-review.json": "x", "a-2-review.json": "y"}
+    # One of an earlier version, which told record and settings in one.
+    review = out / "a-review.json"
+    review.write_text(re.sub(r'"source": "[0-9a-f]{16}', '"source": "', review.read_text()))
+    assert [made("x", 3), made("x", 3, "--force"), made("y", 3, "--force")] == ["a", "a", "a-2"]
 
 
 def test_names_of_players_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,5 +167,5 @@ def test_a_store_that_is_missing_is_all_that_is_said(tmp_path: Path, capsys: pyt
 def test_a_wrong_setting_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "tiny", "--set", "training.stepps=3"]) == 2
     message = capsys.readouterr().err
-    assert message == "error: --set training.stepps=3: unknown key 'training.stepps'; did you mean steps?\n"
+    assert message == "error: --set training.stepps=3: unknown key 'training.stepps'; did you mean training.steps?\n"
     assert message.startswith("error: ") and message.count("\n") == 1

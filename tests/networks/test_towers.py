@@ -223,5 +223,5 @@ def test_it_is_printed_with_the_fields_that_were_given() -> None:
 
 
 def test_a_wrong_key_of_a_head_is_told_the_nearest() -> None:
-    with pytest.raises(RecipeError, match=r"network\.policy\.dense\.hiden'; did you mean hidden\?"):
+    with pytest.raises(RecipeError, match=r"dense\.hiden'; did you mean network\.policy\.dense\.hidden\?"):
         network_fields({"preset": "bakago-v3", "policy": {"hiden": 2}})

@@ -1,6 +1,7 @@
 """Recipes by name, by path and with settings; and what is said about those that cannot work."""
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -204,8 +205,13 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("training.stepps=3", r"unknown key 'training.stepps'; did you mean steps\?"),
-        ("training.optimizer.lrr=3", r"unknown key 'training.optimizer.lrr'; did you mean lr\?"),
+        ("training.stepps=3", r"unknown key 'training.stepps'; did you mean training\.steps\?"),
+        ("training.optimizer.lrr=3", r"unknown key 'training.optimizer.lrr'; did you mean training\.optimizer\.lr\?"),
+        ("max_hours=1", r"unknown key 'max_hours'; did you mean training\.max_hours\?"),
+        ("training.lr=1", r"unknown key 'training\.lr'; did you mean training\.optimizer\.lr\?"),
+        ("store=x", r"unknown key 'store'; did you mean data\.store\?"),
+        ("training.optimizer.learning_rate=1", r"learning_rate'; there are: name, lr, "),
+        ("size=b2c16", r"unknown key 'size'; there are: name, "),
         ("trainig.steps=3", r"unknown key 'trainig'; did you mean training\?"),
         ("training.batch_size=0", r"training.batch_size: .*greater than or equal to 1 \(found 0\)"),
         ("training.steps=many", r"training.steps: .*integer.* \(found 'many'\)"),
@@ -226,8 +232,25 @@ def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> Non
 
 @pytest.mark.parametrize("setting", ["stages.20.serch.visits=64", "stages={20: {serch: {visits: 64}}}"])
 def test_a_wrong_key_of_a_stage_is_told_the_nearest(setting: str) -> None:
-    with pytest.raises(RecipeError, match=r"unknown key 'stages\.20\.serch'; did you mean search\?"):
+    with pytest.raises(RecipeError, match=r"unknown key 'stages\.20\.serch'; did you mean stages\.20\.search\?"):
         load_recipe("tiny-5x5", [setting], model=SelfPlayConfig)
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"), [("visits=64", "search.visits"), ("komi=7", "game.komi"), ("learn.lr=1", "learn.optimizer.lr")]
+)
+def test_a_key_of_another_group_is_told_by_its_whole_path(setting: str, key: str) -> None:
+    """Settings that the run does not heed were suggested, of another name."""
+    with pytest.raises(RecipeError, match=rf"did you mean .*\b{re.escape(key)}\b"):
+        load_recipe("tiny-5x5", [setting], model=SelfPlayConfig)
+
+
+def test_a_path_in_the_home_folder_is_found(path: Path) -> None:
+    home = os.path.expanduser("~")
+    path.write_text(RECIPE.replace("store: games", "store: ~/games"))
+    assert load_recipe(str(path)).data.store == f"{home}/games"
+    assert load_recipe(str(path), ["data.store=~/others"]).data.store == f"{home}/others"
+    assert load_recipe(str(path), ["data={store: ~/more}"]).data.store == f"{home}/more"
 
 
 def test_a_missing_key_is_named(tmp_path: Path) -> None:
@@ -321,9 +344,21 @@ def test_an_unknown_recipe_is_told_the_nearest() -> None:
         recipe_kind("nope", "selfplay", "policy-gradient")
 
 
+def test_a_file_of_the_name_is_offered(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(RecipeError, match=r"unknown recipe 'mine'; did you mean mine\.yaml\?"):
+        load_recipe("mine")
+
+
+def test_an_unknown_recipe_that_another_is_like_is_told_with_its_place(path: Path) -> None:
+    path.write_text("like: nosuch\n")
+    with pytest.raises(RecipeError, match=r"mine\.yaml: like: unknown recipe 'nosuch'"):
+        load_recipe(str(path))
+
+
 def test_network_fields_are_checked() -> None:
     pytest.importorskip("torch", reason="networks need the extra [train]")
-    with pytest.raises(RecipeError, match=r"unknown key 'network.sise'; did you mean size\?"):
+    with pytest.raises(RecipeError, match=r"unknown key 'network.sise'; did you mean network\.size\?"):
         network_fields({"family": "residual", "sise": "b2c16"})
     with pytest.raises(RecipeError, match=r"network.init_bias: .*finite"):
         network_fields({"family": "plain", "convs": ["3x3x8"], "init_bias": float("inf")})

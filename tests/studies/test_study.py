@@ -21,6 +21,14 @@ from tengen.studies.study import Figure, Step, load_study, study_names
 from tengen.training.losses import check_losses
 
 
+def test_a_missing_key_belongs_into_the_file(recipe: Path, tmp_path: Path) -> None:
+    """`--set hours=...` was advised, which is for the training runs."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({name: value for name, value in description(recipe).items() if name != "hours"}))
+    with pytest.raises(RecipeError, match=r"mine\.yaml: hours is missing; put it into the file$"):
+        load_study(str(path))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -48,15 +56,15 @@ from tengen.training.losses import check_losses
             },
             "two steps a-1",
         ),
-        ({"steps": {"a": {"run": "bench", "sets": {}}}}, r"unknown key 'steps\.a\.sets'; did you mean set\?"),
-        ({"rows": [{"what": "x", "diffs": ""}]}, r"unknown key 'rows\.0\.diffs'; did you mean differs\?"),
+        ({"steps": {"a": {"run": "bench", "sets": {}}}}, r"unknown key 'steps\.a\.sets'; did you mean steps\.a\.set\?"),
+        ({"rows": [{"what": "x", "diffs": ""}]}, r"unknown key 'rows\.0\.diffs'; did you mean rows\.0\.differs\?"),
         (
             {"rows": [{"what": "x", "ours": {"figure": "topp", "of": "net-1"}}]},
             r"unknown figure 'topp'; did you mean top5\?",
         ),
         (
             {"rows": [{"what": "x", "ours": {"figure": "top1", "of": "net-1", "keys": "a"}}]},
-            r"unknown key 'rows\.0\.ours\.Figure\.keys'; did you mean key\?",
+            r"unknown key 'rows\.0\.ours\.Figure\.keys'; did you mean rows\.0\.ours\.Figure\.key\?",
         ),
         (
             {"rows": [{"what": "of whom", "ours": {"figure": "score", "of": "duel"}}]},

@@ -306,7 +306,7 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
         assert main(["evaluate", path, str(store), option, value]) == 2
         assert f"{option} {value} is for networks" in capsys.readouterr().err
     assert main(["train", str(recipe), "--set", "training.gamse=20"]) == 2
-    assert "did you mean games?" in capsys.readouterr().err
+    assert "did you mean training.games?" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "none.playout"), str(store)]) == 2
     assert "no network or playout policy" in capsys.readouterr().err
 

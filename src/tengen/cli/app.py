@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tengen
-from tengen.errors import MissingExtra, NetworkError, TengenError, unknown_name
+from tengen.errors import MissingExtra, NetworkError, TengenError, unknown_name, without_parsing
 from tengen.runs.interruption import Terminated
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
+_COMPLETE = "_TENGEN_COMPLETE"  # a variable that the completion script of a shell sets
+_HELP_WIDTH = 100  # columns at most; wider lines read badly
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ def check_command(argv: Sequence[str]) -> None:
 
 
 def _dispatch(args: list[str], run: bool = True) -> int:
+    if _COMPLETE in os.environ or args[:1] in (["--install-completion"], ["--show-completion"]):
+        return _complete(args)
     if len(args) > 1 and args[0] == "help":
         args = [*args[1:], "--help"]
     if not args or args[0] in ("--help", "-h", "help"):
@@ -128,10 +132,26 @@ def _dispatch(args: list[str], run: bool = True) -> int:
         raise
 
 
+def _complete(args: list[str]) -> int:
+    """Complete a command line for the shell, or install the script with which the shell asks for it."""
+    import typer
+
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    program = typer.Typer(rich_markup_mode=None)
+    for name, verb in VERBS.items():  # only the command that is typed is imported
+        command = importlib.import_module(verb.module).command if line.split()[1:2] == [name] else lambda: None
+        program.command(name, help=verb.help)(command)
+    program(args=args, prog_name="tengen")
+    return 0
+
+
 def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
     """Read the words of a command and, with `run`, carry it out; return its exit status."""
     import typer
 
+    from tengen.disk import expand_home
+
+    args = [expand_home(arg) for arg in args]
     # Typer carries a copy of Click or uses Click itself, by its version; either way this is the base of usage errors.
     usage_error: type[BaseException] = typer.BadParameter.__mro__[2]
     module = importlib.import_module(verb.module)
@@ -148,17 +168,19 @@ def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
             ended.append(error)
             return None
 
-    program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    settings = {"help_option_names": ["-h", "--help"]}
+    # Without Rich's boxes, whose columns cut off the names of options in 80 columns, and its markup, which eats [word].
+    program = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": _HELP_WIDTH}
     program.command(help=_paragraphs(command.__doc__ or ""), context_settings=settings)(noted)
     try:
         if not run:
-            typer.main.get_command(program).make_context(f"tengen {name}", args).close()
+            typer.main.get_command(program).make_context(f"tengen {name}", list(args)).close()  # it takes them out
             return 0
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
         words = f"; its commands: {', '.join(further)}" if args and further and "unexpected" in str(error) else ""
-        raise TengenError(f"{_usage_message(error, args)}{words}; see tengen {name} --help") from error
+        message = f"{_usage_message(error, args)}{words}"
+        raise TengenError(f"{message}{' See' if message.endswith('?') else '; see'} tengen {name} --help") from error
     except typer.Abort:
         raise (ended or [KeyboardInterrupt()])[0] from None
     if ended:
@@ -167,8 +189,8 @@ def _run(name: str, verb: Verb, args: list[str], run: bool) -> int:
 
 
 def _paragraphs(doc: str) -> str:
-    """A docstring without the line breaks inside its paragraphs, which Typer would keep, and without its markup."""
-    return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n")).replace("[", "\\[")
+    """A docstring without the line breaks inside its paragraphs, which Typer would keep."""
+    return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n"))
 
 
 def _usage_message(error: BaseException, args: Sequence[str]) -> str:
@@ -177,7 +199,7 @@ def _usage_message(error: BaseException, args: Sequence[str]) -> str:
     message = message.rstrip(".").replace("Value error, ", "").removeprefix("Invalid value: ")
     message = re.sub(r"Got unexpected extra argument\(s\) \((.*)\)", r"unexpected argument: \1", message)
     message = message.replace("does not match the formats '%Y-%m-%d'", "is no date such as 2024-12-31")
-    message = re.sub(r", unable to parse string as an? \w+$", "", message)
+    message = without_parsing(message)
     if (found := getattr(error.__cause__, "errors", None)) and (value := repr(found()[0]["input"])) not in message:
         message += f" (found {value})"
     message = re.sub(r"No such option: (\S+)", lambda found: f"unknown option {_as_given(found[1], args)}", message)
@@ -260,6 +282,7 @@ def _help() -> str:
             "",
             "tengen COMMAND --help describes a command.",
             "--version prints the version, --debug the traceback of an error.",
+            "--install-completion makes the Tab key of this shell complete commands and options.",
         ]
     )
 

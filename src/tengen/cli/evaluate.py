@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 import typer
@@ -18,11 +18,9 @@ from rich.table import Table
 from tengen.cli.nets import find_file
 from tengen.cli.options import BatchOption, DeviceOption, JsonOption
 from tengen.cli.tables import print_table
-from tengen.data.format import games_digest
 from tengen.data.label_sampler import evaluation_labels
-from tengen.data.sampler import OnePerGame, Sampler
+from tengen.data.sampler import OnePerGame, Sampler, choose_games
 from tengen.data.split import Split, choose
-from tengen.data.store import Store
 from tengen.disk import json_text
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
@@ -31,9 +29,11 @@ from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
 from tengen.machine import Device, Precision
-from tengen.training.card import learned_games, share_learned
 from tengen.training.config import DEFAULT_FRACTION
 from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, measure
+
+if TYPE_CHECKING:
+    from tengen.data.store import Store
 
 _NAMES = {
     "top1": "top-1",
@@ -77,6 +77,8 @@ def command(
 
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
+    from tengen.data.store import Store
+
     if network != "uniform":
         find_file(network, "uniform")
     games = Store.open(store)
@@ -190,6 +192,8 @@ class _Games:
     @classmethod
     def choose(cls, store: Store, card: Card | None, split: str, size: int | None = None) -> _Games:
         """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
+        from tengen.training.card import learned_games, share_learned
+
         entries = learned_games(card.provenance) if card else []
         learned = [
             _TrainingShare(share_learned(games, store.hashes), games["validation_fraction"]) for games in entries
@@ -209,6 +213,8 @@ class _Games:
 
     def entries(self) -> dict[str, object]:
         """The store and which of its games, as JSON. `validation_fraction` is None where it chooses no games."""
+        from tengen.data.format import games_digest
+
         return {
             "store": {"path": str(self.store.path), "sha256": games_digest(self.store.manifest)},
             "size": self.size,
@@ -225,7 +231,14 @@ class _Games:
         return f"{self.split} split ({100 * share:.4g}%){on}"
 
     def sampler(self, every: bool, planes: str = "tengen", batch_size: int = 256, seed: int = 0) -> Sampler:
-        """All positions of the games, or one of each."""
+        """All positions of the games, or one of each. Raises StoreError where the split has no games."""
+        if self.split == "validation" and not choose_games(self.store, self.split, self.fraction, self.size).any():
+            games = int(choose_games(self.store, "all", self.fraction, self.size).sum())
+            on = "" if self.size is None else f" on {self.size}x{self.size}"
+            raise StoreError(
+                f"{self.store.path}: none of its games{on} ({games:,}) is among the {100 * self.fraction:.4g}% that "
+                "are held out: take all games with --split all, or a larger store"
+            )
         return (Sampler if every else OnePerGame)(
             self.store,
             self.split,

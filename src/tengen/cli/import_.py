@@ -6,17 +6,19 @@ import datetime
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tengen.cli.options import QuietOption, RecordsArgument
-from tengen.data.importer import ImportOptions, ImportProgress, import_games
 from tengen.data.record import ENDINGS
 from tengen.data.rows import Filters, RowOptions
 from tengen.data.sources import ImportLimits
 from tengen.rules import Rules
 from tengen.runs.progress import new_bar
+
+if TYPE_CHECKING:
+    from tengen.data.importer import ImportOptions, ImportProgress
 
 _DAY = ["%Y-%m-%d"]
 
@@ -65,6 +67,8 @@ def command(
     Every game is replayed by the rules. Duplicates are dropped, rotated and mirrored ones too. An interrupted import
     leaves no store; run it again.
     """
+    from tengen.data.importer import ImportOptions
+
     filters = Filters(
         sizes=tuple(size or ()),
         min_rank=min_rank,
@@ -94,6 +98,8 @@ def command(
 
 def import_with_bar(paths: Sequence[str], out: Path, options: ImportOptions, quiet: bool) -> None:
     """Import the games, with a progress bar unless `quiet`, and print the report."""
+    from tengen.data.importer import import_games
+
     try:
         with _Bar(quiet) as bar:
             report = import_games(paths, out, options, bar.show)

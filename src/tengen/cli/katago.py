@@ -42,7 +42,12 @@ def _dispatch(given: list[str]) -> int:
     if name == "analysis":
         return app.main(["analysis", *args])
     if name == "gtp":
-        return app.main(["gtp", *gtp_arguments(args)])
+        words = ["gtp", *gtp_arguments(args)]
+        try:
+            app.check_command(words)
+        except TengenError as error:  # the options of KataGo are in the help of this program alone
+            raise TengenError(str(error).replace("tengen gtp --help", "tengen-katago gtp -h")) from error
+        return app.main(words)
     if name in ("version", "--version", "-version"):
         from tengen.engine.katago_params import RELEASE
 

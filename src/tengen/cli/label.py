@@ -6,16 +6,13 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tengen.checksums import file_digest
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import BatchOption, DeviceOption, QuietOption
-from tengen.data.format import games_digest
-from tengen.data.store import Store
-from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
@@ -26,6 +23,10 @@ from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
+
+if TYPE_CHECKING:
+    from tengen.data.store import Store
+    from tengen.data.writer import StoreAppender
 
 _GAMES_A_SAVE = 64
 _OF_CARD = ("name", "licence", "created", "version")
@@ -56,6 +57,9 @@ def command(
     interruption, and labels more games where `--games` is larger. With `--add` the labels of several commands, with
     other stores or options, come into one store.
     """
+    from tengen.data.store import Store
+    from tengen.data.writer import StoreAppender
+
     if is_playout(teacher):
         raise NetworkError(f"{teacher} is a playout policy: a teacher is a network")
     find_network(teacher)  # before the stores are read
@@ -127,6 +131,8 @@ def _joined(texts: Iterable[str]) -> str:
 
 def _labels(stores: list[Store], plan: LabelPlan) -> dict[str, Any]:
     """What decides the labels beside the teacher, for the manifest."""
+    from tengen.data.format import games_digest
+
     sources = [
         {"store": str(store.path), "games": len(store), "sha256": (games_digest(store.manifest) or "")[:16]}
         for store in stores

@@ -321,7 +321,7 @@ def _print_card(card: Card) -> None:
         else:
             text = " to ".join(map(str, value)) if isinstance(value, list) else str(value)
         table.add_row(escape(metric.replace("_", " ")), escape(text))
-    Console().print(table)
+    print_table(table)
 
 
 def _number(value: Any, form: str) -> str:

@@ -63,9 +63,9 @@ def command(
     check_size(size)
     settings = first_game(size, visits)
     spoken = None if language is None else _language(language)
-    data = b"" if record is None else _record(record)
+    data, shown_size = (b"", size) if record is None else _record(record)
     engines = Engines(net, device, _programs(program or []))
-    boards_warning(net)(size)
+    boards_warning(net)(shown_size)
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
         print(f"port {DEFAULT_PORT} is not free, using {chosen}")
@@ -113,8 +113,8 @@ def _player_word(word: str) -> str:
     return f"{name}={prefix}{command}" if named else prefix + command
 
 
-def _record(path: Path) -> bytes:
-    """The bytes of a record. Raises SgfError where the page could not open it."""
+def _record(path: Path) -> tuple[bytes, int]:
+    """The bytes of a record and its board size. Raises SgfError where the page could not open it."""
     from tengen.errors import SgfError
     from tengen.sgf import read_tree
 
@@ -125,7 +125,6 @@ def _record(path: Path) -> bytes:
     except OSError as error:
         raise SgfError(f"{path}: {error.strerror or error}") from error
     try:
-        read_tree(data)
+        return data, read_tree(data).size
     except SgfError as error:
         raise SgfError(f"{path}: {error}") from error
-    return data

@@ -11,6 +11,7 @@ from rich.table import Table
 from tengen.cli.options import JsonOption
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
+from tengen.errors import RecipeError
 from tengen.recipes.costs import kept_costs
 from tengen.recipes.loader import FOLDER, load_recipe, read_recipe, recipe_fields, recipe_names, recipe_text
 
@@ -29,6 +30,8 @@ def command(
     largest board that the recipe names, 19x19 where it names none.
     """
     if name is not None:
+        if published:
+            raise RecipeError(f"--published is for the list of recipes: leave it out, or {name}")
         print(json_text(recipe_fields(name), indent=1) if as_json else recipe_text(name).rstrip("\n"))
         return
     rows = [row for name in recipe_names() if (row := about(name))["paper"] or not published]

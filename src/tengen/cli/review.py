@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -70,10 +71,17 @@ def command(
             work.open()
             work.on_size = boards_warning(net)
             found = ((name, _review(work, name, text, bar)) for name, text in games)
-        out.mkdir(parents=True, exist_ok=True)
+        _check_writable(out)
         kept = [_keep(out, name, result, quiet) for name, result in found]
     if failed := kept.count(False):
         raise SgfError(f"{failed} of {len(kept)} games could not be reviewed")
+
+
+def _check_writable(folder: Path) -> None:
+    """Make the folder, and raise OSError where no file can be written there: before games are searched for nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder):
+        pass
 
 
 def _review(work: ReviewWork, name: str, text: bytes | str, bar: Progress) -> FinishedReview | str:

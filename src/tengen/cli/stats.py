@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.columns import Columns
@@ -15,12 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.cli.options import JsonOption
-from tengen.data.format import AGAIN
-from tengen.data.stats import LENGTH_STEP, StoreStats, collect
-from tengen.data.store import Store
-from tengen.disk import json_text
+from tengen.disk import json_text, size_text
 from tengen.errors import StoreError, TengenError
 from tengen.sgf.values import rank, rank_strength
+
+if TYPE_CHECKING:
+    from tengen.data.stats import StoreStats
 
 _BAR = 18
 _MAX_ROWS = 12
@@ -31,6 +31,10 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Print statistics of a game store: games, board sizes, ranks, results, lengths and dates."""
+    from tengen.data.format import AGAIN
+    from tengen.data.stats import collect
+    from tengen.data.store import Store
+
     games = Store.open(store)
     try:
         stats = collect(games)
@@ -46,6 +50,8 @@ def command(
 
 
 def _print(path: Path, stats: StoreStats, console: Console) -> None:
+    from tengen.data.stats import LENGTH_STEP
+
     dates = f"{stats.first_date} to {stats.last_date}" if stats.first_date else "unknown"
     facts = Table.grid(padding=(0, 2))
     for name, value in (
@@ -56,7 +62,7 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
         ("with a score", _share(stats.with_score, stats.games)),
         ("with final ownership", _share(stats.with_ownership, stats.games)),
         ("with visits (self-play)", _share(stats.with_visits, stats.games)),
-        ("on disk", f"{stats.bytes / 1e6:,.1f} MB, {stats.bytes_a_game:,.0f} bytes a game"),
+        ("on disk", f"{size_text(stats.bytes)}, {stats.bytes_a_game:,.0f} bytes a game"),
     ):
         facts.add_row(name, Text(value, "bold"))
     console.print(Panel(facts, title=escape(str(path)), title_align="left", expand=False))

@@ -32,10 +32,10 @@ def command(
         typer.Option("--set", metavar="KEY=VALUE", help="change a setting of all training runs: data.store=mine"),
     ] = None,
     report: Annotated[bool, typer.Option("--report", help="run nothing; write the page from the runs so far")] = False,
-    out: Annotated[Path | None, typer.Option(help=r"folder of the runs \[runs/studies/NAME]")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the runs [runs/studies/NAME]")] = None,
     page: Annotated[
         Path | None,
-        typer.Option(help=r"folder of the page \[docs/studies; of a reduced study and of your own that of the runs]"),
+        typer.Option(help="folder of the page [docs/studies; of a reduced study and of your own that of the runs]"),
     ] = None,
 ) -> None:
     """Rerun a published experiment, or run one of your own, and write a page with its figures.

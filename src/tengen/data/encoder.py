@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from tengen.data.batch import Batch, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.record import UNKNOWN_KOMI
 from tengen.data.seeds import ANY_RULES, derive, uniform
-from tengen.data.store import Shard, Store
 from tengen.errors import NetworkError, StoreError
 from tengen.sgf.values import rank, rank_strength
 
-Target = Callable[[Store, Rows, int], npt.NDArray[Any]]
+if TYPE_CHECKING:
+    from tengen.data.store import Shard, Store
+
+Target = Callable[["Store", Rows, int], npt.NDArray[Any]]
 """From (store, positions, edge of the tensors) to an array [B, ...] for the losses. A target with a value a point
 applies `rows.symmetry` itself."""
 NO_TARGETS: Mapping[str, Target] = MappingProxyType({})

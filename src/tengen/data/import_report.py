@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.data.rows import DROPPED, FILTERED, PART, UNREADABLE, Note
+from tengen.disk import size_text
 
 REPORT_TEXT, REPORT_JSON, NOTES = "report.txt", "report.json", "not-whole.tsv"
 DUPLICATE = "duplicate"
@@ -81,7 +82,7 @@ class ImportReport:
         """The report as text."""
         share = 100 * self.kept / self.games if self.games else 0.0
         lines = [
-            f"{self.games:,} games read, {self.kept:,} kept ({share:.2f}%), {self.moves:,} moves",
+            f"{self._games_read}, {self.kept:,} kept ({share:.2f}%), {self.moves:,} moves",
             f"  of these kept in part {self.number(PART):,}; dropped {self.number(DROPPED):,}; "
             f"filtered out {self.number(FILTERED):,}; files not read {self.number(UNREADABLE):,}",
         ]
@@ -89,7 +90,7 @@ class ImportReport:
             owned = 100 * self.owned / self.counted
             lines.append(f"  owners known for {self.owned:,} of {self.counted:,} counted games ({owned:.1f}%)")
         if self.kept:
-            lines.append(f"  {self.bytes / 1e6:,.1f} MB on disk, {self.bytes / self.kept:,.0f} bytes a game")
+            lines.append(f"  {size_text(self.bytes)} on disk, {self.bytes / self.kept:,.0f} bytes a game")
         for verdict in _VERDICTS:
             lines += self._section(verdict)
         return "\n".join(lines) + "\n"
@@ -97,7 +98,11 @@ class ImportReport:
     def summary(self) -> str:
         """One line: the number of games of each verdict and reason."""
         parts = [f"{verdict}: {reason} ({count:,})" for (verdict, reason), count in self._ordered()]
-        return f"{self.games:,} games read, {self.kept:,} kept" + "".join(f"; {part}" for part in parts)
+        return f"{self._games_read}, {self.kept:,} kept" + "".join(f"; {part}" for part in parts)
+
+    @property
+    def _games_read(self) -> str:
+        return f"{self.games:,} {'game' if self.games == 1 else 'games'} read"
 
     def _section(self, verdict: str) -> list[str]:
         lines = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,10 @@ from tengen.data.record import symmetry_table, unpack_shares
 from tengen.data.sampler import OnePerGame, Sampler, check_part, check_step, choose_games
 from tengen.data.shuffle import Shuffle
 from tengen.data.split import Split
-from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
+
+if TYPE_CHECKING:
+    from tengen.data.store import Shard, Store
 
 Places = npt.NDArray[np.int32]
 

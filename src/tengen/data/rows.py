@@ -6,21 +6,22 @@ import datetime
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tengen import _native, coords
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
-from tengen.data.format import rows_to_batch
 from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
 from tengen.errors import SgfError
 from tengen.sgf.grammar import RECORD_LIMITS, RecordLimits
 from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
 from tengen.sgf.values import rank, rank_strength
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,8 @@ def trees_to_rows(
     trees: Sequence[Tree | SourceProblem], options: RowOptions, limits: RecordLimits = RECORD_LIMITS
 ) -> ImportedRows:
     """Turn trees into rows. Every tree becomes a row or a note."""
+    from tengen.data.format import rows_to_batch
+
     rows: list[GameRecord] = []
     parts: list[Note | None] = []
     notes: list[Note] = []

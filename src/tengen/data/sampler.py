@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,10 @@ from tengen.data.record import WHITE_BIT, is_opponents
 from tengen.data.seeds import CHOICE, KOMI, PLY, SCORING, WITHIN, derive, mix, uniform
 from tengen.data.shuffle import Shuffle
 from tengen.data.split import Split, choose
-from tengen.data.store import Store
 from tengen.errors import StoreError, unknown_name
+
+if TYPE_CHECKING:
+    from tengen.data.store import Store
 
 RuleChoice = Literal["recorded", "vary", "any"]
 """The rules and komi that a `Sampler` puts positions under."""

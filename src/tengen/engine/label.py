@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from tengen.data.label_sampler import MIN_PROBABILITY
 from tengen.data.record import UNKNOWN_KOMI, GameRecord, is_opponents, pack_shares
 from tengen.data.seeds import derive
 from tengen.data.shuffle import Shuffle
-from tengen.data.store import Store
 from tengen.engine.limits import Limits
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
@@ -22,6 +22,9 @@ from tengen.errors import IllegalMove
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
+
+if TYPE_CHECKING:
+    from tengen.data.store import Store
 
 _UNIT = 65535
 _PURPOSE = 0x1ABE1

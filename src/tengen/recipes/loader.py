@@ -3,15 +3,17 @@
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, get_args, get_origin, overload
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from tengen.disk import expand_home
 from tengen.errors import RecipeError, refused_value, unknown_name
 from tengen.training.config import RunConfig
 from tengen.training.recipe import changed
@@ -29,13 +31,15 @@ Config = TypeVar("Config", bound=BaseModel)
 
 _MAX_VALUES = 100_000
 """Values that a document may expand to through its anchors; a long text counts as one for each 100 characters."""
+_NEAR = 0.7
+"""How alike an unknown key and the one that is suggested are: less alike ones often are other settings."""
 _MAX_DIGITS = 1000
 """Characters of an integer: of some thousands Python makes no text again."""
 
 
 class _Loader(yaml.SafeLoader):
     """YAML of a limited size, whose numbers are those of its version 1.2, as 1e-3: PyYAML wants a dot and a sign, as
-    1.0e-3."""
+    1.0e-3. A text that begins with ~/ is a path in the user's home folder."""
 
     def construct_document(self, node: yaml.Node) -> Any:
         """The value of a document. Raises YAMLError where it expands to too much, or contains itself."""
@@ -60,6 +64,13 @@ def _expanded(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$"), list("-+.0123456789")
 )
+
+
+def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
+    return expand_home(str(loader.construct_scalar(node)))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:str", _text)
 
 
 def recipe_names(*kinds: str) -> list[str]:
@@ -133,20 +144,22 @@ def _as_typed(setting: str) -> str:
     return f"--set {shlex.quote(setting)}"
 
 
-def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], where: str = "") -> Config:
-    """The configuration of these fields with settings such as `conditions.komi=6.5` applied.
+def settled(data: dict[str, Any], settings: Sequence[str] | None, model: type[Config], where: str = "") -> Config:
+    """The configuration of these fields with settings such as `conditions.komi=6.5` applied; None where the command
+    takes none.
 
     Raises RecipeError, which begins with `where`, with the nearest known name for an unknown key.
     """
-    for setting in settings:
+    for setting in settings or ():
         _apply(data, setting)
     try:
         return model.model_validate(data)
     except ValidationError as error:
         # A misspelled key first: it is why another one is missing.
         found = sorted(error.errors(), key=lambda each: each["type"] == "missing")
-        source = _source(".".join(map(str, found[0]["loc"])) + ".", settings, where)
-        raise RecipeError(f"{source}{_explain(found[0], model=model)}") from error
+        source = _source(".".join(map(str, found[0]["loc"])) + ".", settings or (), where)
+        explained = _explain(found[0], model=model, takes_set=settings is not None)
+        raise RecipeError(f"{source}{explained}") from error
 
 
 def _source(place: str, settings: Sequence[str], where: str) -> str:
@@ -193,6 +206,8 @@ def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
         return path
     if path.is_dir() or path.suffix in (".yaml", ".yml"):
         raise RecipeError(f"{path}: {'a folder is no recipe' if path.is_dir() else 'there is no such file'}")
+    if beside := next(filter(Path.is_file, (Path(f"{path}{suffix}") for suffix in (".yaml", ".yml"))), None):
+        raise RecipeError(f"unknown recipe {name_or_path!r}; did you mean {beside}?")
     raise RecipeError(unknown_name("recipe", name_or_path, recipe_names(*kinds)))
 
 
@@ -225,7 +240,12 @@ def _is_other_network(network: Any, other: Any) -> bool:
 def _find_like(name_or_path: str, path: Path) -> Path:
     """The recipe that the one at `path` is like: a shipped one by name, or a file beside it."""
     beside = path.parent / name_or_path
-    return beside if beside.is_file() else _find(name_or_path)
+    if beside.is_file():
+        return beside
+    try:
+        return _find(name_or_path)
+    except RecipeError as error:
+        raise RecipeError(f"{path}: like: {error}") from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -279,14 +299,37 @@ def _spaced(text: str) -> str:
     return _FLOW.sub(spaced, text)
 
 
-def _explain(error: ErrorDetails, prefix: str = "", model: type[BaseModel] = RunConfig) -> str:
+def _explain(error: ErrorDetails, prefix: str = "", model: type[BaseModel] = RunConfig, takes_set: bool = True) -> str:
     """One line about a validation error: where, what was found, what would be right."""
     where = ".".join(part for part in (prefix, *map(str, error["loc"])) if part)
     if error["type"] == "extra_forbidden":
-        return unknown_name("key", where, _siblings(error["loc"], model))
+        siblings = _siblings(error["loc"], model)
+        return f"unknown key {where!r}; {_right_keys(where, prefix, siblings, model)}"
     if error["type"] == "missing":
-        return f"{where} is missing; put it into the recipe or give --set {where}=..."
+        return f"{where} is missing; put it into the {f'recipe or give --set {where}=...' if takes_set else 'file'}"
     return refused_value(error, where)
+
+
+def _right_keys(where: str, prefix: str, siblings: Sequence[str], model: type[BaseModel]) -> str:
+    """The keys that an unknown one may stand for: those of this very name in any group, else the nearest beside it."""
+    *outer, last = where.split(".")
+    named = [".".join(part for part in (prefix, path) if part) for path in _paths(last, model)]
+    near = get_close_matches(last, siblings, n=1, cutoff=_NEAR)
+    if keys := named or [".".join([*outer, name]) for name in near]:
+        return f"did you mean {', '.join(keys)}?"
+    return f"there are: {', '.join(siblings) or 'none'}"
+
+
+def _paths(name: str, model: type[BaseModel], outer: tuple[type[BaseModel], ...] = ()) -> Iterator[str]:
+    """The dotted paths of the fields of this name in a model and in the groups in it."""
+    for key, field in model.model_fields.items():
+        if key == name:
+            yield key
+        if get_origin(field.annotation) in (dict, list, tuple):  # whose keys and numbers are the user's
+            continue
+        for kind in _models(field.annotation):
+            if kind not in (*outer, model):
+                yield from (f"{key}.{path}" for path in _paths(name, kind, (*outer, model)))
 
 
 def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count
@@ -21,6 +22,14 @@ _SOURCES = (
     rb"REVIEWED\[Tengen ([0-9a-f]+)\]",
 )
 """Where each file of a review, JSON, page and record, has the fingerprint of the record and the settings."""
+DIGITS = 16
+"""Of each half of a fingerprint: that of the record alone, and that of record and settings, which earlier versions
+wrote alone."""
+
+
+def record_digest(text: bytes) -> str:
+    """The first half of the fingerprint of a review of this record."""
+    return hashlib.sha256(text).hexdigest()[:DIGITS]
 
 
 def file_of(out: Path, name: str, form: str) -> Path:
@@ -36,38 +45,46 @@ def games_to_review(
     on_reviewed: Callable[[str], object],
     force: bool = False,
 ) -> Iterator[NamedGame]:
-    """The games at these paths that have no review in `out` in all these formats; with `force` all.
+    """The games at these paths that have no review in `out` in all these formats; with `force` all, of which those
+    with a review of other settings keep its name.
 
     `source` gives the fingerprint of a review of a record, by which a review that is there is known as the same one.
-    `on_reviewed` gets the name of each game that is left out.
+    `on_reviewed` gets the name of each game that is left out. Raises SgfError at once where there are no records.
     """
+    sources = Sources(paths)
 
     def is_other(name: str, text: bytes) -> bool:
         made = [path for form in FORMATS if (path := file_of(out, name, form)).exists()]
-        return bool(made) and not force and {_source(path.read_bytes()) for path in made} - {""} != {source(text)}
+        found = {_source(path.read_bytes()) for path in made if path.is_file()} - {""}
+        same = source(text)[-DIGITS:]
+        if force:
+            return not all(one.startswith(record_digest(text)) or one == same for one in found)
+        return bool(made) and {one[-DIGITS:] for one in found} != {same}
 
-    for name, text in _games(paths, is_other):
-        if not force and all(file_of(out, name, form).exists() for form in formats):
-            on_reviewed(name)
-        else:
-            yield name, text
+    def without_review() -> Iterator[NamedGame]:
+        for name, text in _games(sources, is_other):
+            if not force and all(file_of(out, name, form).exists() for form in formats):
+                on_reviewed(name)
+            else:
+                yield name, text
+
+    return without_review()
 
 
 def _source(text: bytes) -> str:
-    """The fingerprint of the settings that a review was made with; empty for what is none, and for one of a version
-    that did not tell."""
+    """The fingerprint of a review; empty for what is none, and for one of a version that did not tell."""
     found = next(filter(None, (re.search(pattern, text) for pattern in _SOURCES)), None)
     return found[1].decode() if found else ""
 
 
-def _games(paths: Sequence[str], is_other: Callable[[str, bytes], bool]) -> Iterator[NamedGame]:
+def _games(sources: Sources, is_other: Callable[[str, bytes], bool]) -> Iterator[NamedGame]:
     """The games with a file name for each, no two the same.
 
     A name is not given to a game where `is_other` says that the review of another one has it. A review counts as a game
     where its file is named, and is left out of folders and archives.
     """
     used: set[str] = set()
-    for tree in Sources(paths).trees():
+    for tree in sources.trees():
         base, number = tree.place, ""
         if isinstance(tree, Tree):
             base, _, number = tree.place.rpartition("#")

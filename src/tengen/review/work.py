@@ -21,7 +21,7 @@ from tengen.evaluators.installed_networks import default_by_size, find_network
 from tengen.evaluators.portable_network import PortableNetwork
 from tengen.machine import Device
 from tengen.review.annotate import annotate, cost_text
-from tengen.review.files import NamedGame, file_of
+from tengen.review.files import DIGITS, NamedGame, file_of, record_digest
 from tengen.review.game import GameReview, Summary, keep_analysis, positions_of, review
 from tengen.review.report import write_json, write_review
 from tengen.sgf import SgfProblem
@@ -79,8 +79,9 @@ class ReviewWork:
         self._queue: SearchQueue | None = None
 
     def source(self, text: bytes) -> str:
-        """Tells reviews of this record with these settings from all others."""
-        return hashlib.sha256(f"{self._visits} {self._digest}\n".encode() + text).hexdigest()[:16]
+        """Tells reviews of this record with these settings from all others; it begins with what tells the record."""
+        settings = f"{self._visits} {self._digest}\n".encode()
+        return record_digest(text) + hashlib.sha256(settings + text).hexdigest()[:DIGITS]
 
     def do(
         self, items: Iterator[NamedGame], stop: threading.Event

@@ -411,4 +411,4 @@ def load_study(name_or_path: str) -> Study:
     if not path.is_file():
         raise RecipeError(unknown_name("study", name_or_path, study_names()))
     data = {"name": path.stem, **read_recipe(path), "source": name_or_path}
-    return settled(data, [], Study, f"{path}: ")
+    return settled(data, None, Study, f"{path}: ")
