@@ -1,8 +1,8 @@
 """Fake GTP programs that behave badly in one way each: `python hostile.py KIND [MOVE]`, at the third move unless told.
 
-`plays:C3,D4` plays these moves and then passes; `lacks:komi,genmove` does not know these commands, `refuses:komi`
-lists them and answers with a question mark. What else there is stands in the tables at the end. Tests import their
-command lines from here.
+`plays:C3,D4` plays these moves and then passes; `lacks:komi,genmove` does not know these commands, `refuses:komi` lists
+them and answers with a question mark; `version:1.2` has this version. What else there is stands in the tables at the
+end. Tests import their command lines from here.
 """
 
 from __future__ import annotations
@@ -199,6 +199,8 @@ def answer(words: list[str], moves: int) -> str:
         if KIND == "plays" and moves <= len(WORDS.split(",")):
             return f"= {WORDS.split(',')[moves - 1]}"
         return "= pass"
+    if command == "version" and KIND == "version":
+        return f"= {WORDS}"
     if command == "name":
         return f"\n\nsome chatter\n=1 {KIND}"
     if command == "list_commands":

@@ -96,6 +96,25 @@ def test_every_quirk_has_its_place_in_the_report(tmp_path: Path) -> None:
     assert rows["fox-handicap-8.sgf"].first == 1
 
 
+def test_records_of_other_formats_are_named_and_those_of_katago_are_read(tmp_path: Path) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    (games / "A.sgfs").write_bytes(b"\n".join(tygem_records()[:2]))
+    (games / "a.gib").write_bytes(b"\\HS\r\n\\[GIBOKIND=Global\\]\r\n\\HE\r\nINI 0 1 0 &4\r\n")
+    (games / "b.GIB").write_bytes(b"\\[GAMEINFO=1\\]\r\n")
+    (games / "c.ngf").write_bytes(b"Rated game\r\n19\r\na   9DP\r\n0\r\n333\r\nPMABBREER\r\nPMACWEEEE\r\n")
+    (games / "d.ugf").write_bytes(b"\xef\xbb\xbf[Header]\r\nVer=UGF3,200\r\n")
+    (games / "e.sgf").write_bytes(b"nothing")
+    report = import_games([games], tmp_path / "out", ImportOptions(FAST, workers=1))
+    assert report.kept == 2
+    told = {reason: count for (verdict, reason), count in report.reasons.items() if verdict == UNREADABLE}
+    others = {"a GIB file": 2, "an NGF file": 1, "a UGF file": 1}
+    convert = {f"{name}: convert it to SGF first": count for name, count in others.items()}
+    assert told == {**convert, "no game tree in the file": 1}
+    with pytest.raises(SgfError, match="a GIB file: convert it to SGF first"):
+        read_game(games / "a.gib")
+
+
 def test_the_report_stands_in_the_store(tmp_path: Path) -> None:
     report = import_games([GAMES], tmp_path / "all", ImportOptions(FAST, workers=1))
     as_json = json.loads((tmp_path / "all" / REPORT_JSON).read_text())

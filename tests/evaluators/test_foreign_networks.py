@@ -36,8 +36,19 @@ def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyP
     with ThreadPoolExecutor(4) as pool:
         (found,) = set(pool.map(find_network, [plain] * 4))
     assert calls == [plain] and read_card(found).name == "tiny-v15"
-    moved = plain.rename(plain.with_name("other.txt"))  # the content counts, not the name
-    assert find_network(moved) == found and len(calls) == 1
+    for name in ("other.txt", "other", "other.gz", "other.download"):  # the content counts, not the name
+        plain = plain.rename(plain.with_name(name))
+        assert find_network(plain) == found and len(calls) == 1
+
+
+def test_whether_a_file_opens_does_not_depend_on_what_was_opened_before(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = plain.rename(plain.with_name("only.gz"))
+    assert read_card(find_network(other)).name == "tiny-v15"
+    (tmp_path / "notes.gz").write_bytes(b"nothing")
+    with pytest.raises(NetworkError, match=r"notes\.gz is no network of KataGo or Leela Zero, nor a network file"):
+        find_network(tmp_path / "notes.gz")
 
 
 def test_conversions_of_earlier_versions_are_removed(plain: Path, caplog: pytest.LogCaptureFixture) -> None:

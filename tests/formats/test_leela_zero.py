@@ -22,7 +22,7 @@ from tengen.evaluators import load_evaluator
 from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
-from tengen.formats import leela_zero
+from tengen.formats import leela_zero, network_format
 from tengen.formats.leela_zero import read_leela_zero
 from tengen.game import Game
 
@@ -129,6 +129,16 @@ def test_version_1_can_be_trained_further(weights: Path) -> None:
     found = evaluator.infer(evaluator.encoded([game]))
     assert output.policy.softmax(1).numpy() == pytest.approx(found.policy, abs=1e-5)
     assert output.value.numpy() == pytest.approx(found.value, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["best-network", "best.network.gz", "weights.bin.gz", "weights.txt"])
+def test_weights_by_any_name(name: str, weights: Path, tmp_path: Path) -> None:
+    """Leela Zero's own download is `best-network`, plain or compressed."""
+    packed = weights.read_bytes()
+    for content in (packed, gzip.decompress(packed)):
+        (tmp_path / name).write_bytes(content)
+        assert network_format(tmp_path / name) == "leela-zero"
+        assert read_card(find_network(tmp_path / name)).plane_set == "leela18"
 
 
 def test_a_file_of_nothing_known(tmp_path: Path) -> None:

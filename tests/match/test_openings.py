@@ -76,11 +76,11 @@ def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
         game = Game(9)
         for word in line.split():
             game.play(word)
-        (tmp_path / f"{i}.sgf").write_bytes(write_game(game))
+        (tmp_path / f"{i}.{('sgf', 'SGFS')[i]}").write_bytes(write_game(game))
     openings = openings_of(Conditions(size=9, openings=str(tmp_path)))
     assert {len(openings.moves([GamePair(number, NO_POLICY)])[0]) for number in (0, 1)} == {2, 3}
     both = tmp_path / "both.sgf"
-    both.write_bytes((tmp_path / "0.sgf").read_bytes() + (tmp_path / "1.sgf").read_bytes())
+    both.write_bytes((tmp_path / "0.sgf").read_bytes() + (tmp_path / "1.SGFS").read_bytes())
     assert openings_of(Conditions(size=9, openings=str(both))).moves([GamePair(0, NO_POLICY)])[0]
     with pytest.raises(TengenError, match=r"game 1 is of 9x9, the match of 13x13"):
         openings_of(Conditions(size=13, openings=str(tmp_path)))

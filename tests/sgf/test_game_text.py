@@ -82,6 +82,33 @@ def test_a_setup_of_nothing_is_none(extra: bytes) -> None:
     assert read_tree(write_tree(tree)).root.properties == tree.root.properties, "the record keeps what it says"
 
 
+@pytest.mark.parametrize(("size", "letter"), [(9, "j"), (13, "n"), (18, "s"), (19, "t")])
+def test_a_move_to_the_point_past_the_board_is_a_pass(size: int, letter: str) -> None:
+    """As Lizzie and LizzieYzy write it; in a plain row of moves and elsewhere. Other points off the board are none."""
+    moves = f"(;SZ[{size}];B[cc];W[{letter * 2}];B[{letter * 2}]"
+    for text in (f"{moves};W[dd])", f"{moves};W[dd]N[x])"):
+        game, tree = read_game(text.encode())[0], read_tree(text.encode())
+        row = [node.move for node in tree.main_line() if node.move]
+        assert game.moves == row and [point for _, point in row[1:3]] == [size * size] * 2
+        assert tree.problems == [] and f";W[{letter * 2}];B[{letter * 2}]".encode() in write_tree(tree)
+    for other in (f"c{letter}", f"{letter}c"):
+        with pytest.raises(SgfError, match="off the board"):
+            read_game(f"(;SZ[{size}];B[aa];W[{other}])".encode())
+
+
+@pytest.mark.parametrize("setup", ["AB[zz][dd]", "AB[tt][dd]", "AB[dd][bb:zz]"])
+def test_a_stone_off_the_board_is_left_out_and_kept(setup: str) -> None:
+    data = f"(;SZ[9]{setup}TR[zz][cc];W[ee];B[ff])".encode()
+    tree = read_tree(data)
+    value = next(part for part in ("[zz]", "[tt]", "[bb:zz]") if part in setup)
+    assert tree.problems == [f"a point off the board: AB{value} is not shown, but saved"]
+    assert (tree.root.setup, list(tree.root.marks), len(tree.line(tree.root))) == ({30: 0}, [20], 3)
+    assert tree.position(tree.line(tree.root)[-1]).board.ravel()[30] == BLACK
+    assert tree.root.properties == read_tree(write_tree(tree)).root.properties
+    with pytest.raises(SgfError, match="off the board: AB"):
+        read_game(data)
+
+
 @pytest.mark.parametrize("name", ["fox-truncated-1", "fox-truncated-2", "fox-truncated-3", "fox-truncated-4"])
 def test_a_truncated_game_says_so_and_can_be_read_in_part(name: str) -> None:
     path = GAMES / f"{name}.sgf"
@@ -146,7 +173,7 @@ def test_what_cannot_be_a_game_is_refused_with_its_reason(text: bytes, reason: s
         read_game(text)
 
 
-@pytest.mark.parametrize(("size", "place"), [(9, "ja"), (9, "aj"), (9, "jj"), (13, "na"), (13, "an")])
+@pytest.mark.parametrize(("size", "place"), [(9, "ja"), (9, "aj"), (9, "kk"), (13, "na"), (13, "an")])
 def test_a_move_one_line_off_a_small_board_is_refused(size: int, place: str) -> None:
     record = f"(;SZ[{size}];B[aa];W[{place}];B[bb])".encode()
     with pytest.raises(SgfError, match="off the board: after move 1"):

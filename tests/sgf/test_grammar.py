@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.errors import SgfError
-from tengen.sgf import read_game, read_tree, split_trees
-from tengen.sgf.grammar import read_line
+from tengen.sgf import read_game, read_tree, split_trees, write_tree
+from tengen.sgf.grammar import parse_tree, read_line
 
 
 def test_a_tree_of_undeclared_gbk_ends_at_its_own_bracket() -> None:
@@ -61,11 +62,66 @@ def test_text_with_brackets_is_no_boundary() -> None:
     assert list(split_trees(io.BytesIO(b"noise ) ] " + tree + b" more ("))) == [tree]
 
 
+def test_a_root_without_its_semicolon_begins_a_game() -> None:
+    """As the Nihon Ki-in and Cyberoro write records; text in brackets between games does not."""
+    bare, whole = "(\r\nTE[本因坊戦]\r\nRD[2019-07-05]\r\nPB[a(b]\r\n;B[pd];W[dd](;B[pp])(;B[dp]))", "(;SZ[9];B[aa])"
+    text = f"A game (see [1], (TE) and (B [2])):\r\n{bare}\r\n{whole}\r\n{bare}".encode("cp932")
+    mended = bare.replace("(\r\n", "(;\r\n", 1).encode("cp932")
+    assert list(split_trees(io.BytesIO(text))) == [mended, whole.encode(), mended]
+    tree = read_tree(text)
+    assert len(tree) == 5 and tree.problems == [] and tree.info.black == "a(b"
+    assert read_tree(write_tree(tree)).root.properties == tree.root.properties
+    assert len(read_game(text)[0].moves) == 3
+
+
+def test_a_name_with_digits_is_kept() -> None:
+    """LizzieYzy's in the root and in a variation; one that looks like the stand-in; one without capital letters."""
+    root = b"(;SZ[9]LZ[a]LZOP2[K 4.5\nmove D4 [\\]]QZQZAA[c]1[x]My_Name2[d]"
+    tree = read_tree(root + b";B[aa](;W[bb]LZ2[x][y];B[cc])(;W[dd]))")
+    assert tree.problems == [] and len(tree) == 5
+    assert list(tree.root.properties) == ["SZ", "LZ", "LZOP2", "QZQZAA", "M_N2"]
+    written = write_tree(tree)
+    assert b"LZOP2[K 4.5\nmove D4 [\\]]" in written and b"LZ2[x][y]" in written
+    assert [node.properties for node in read_tree(written).walk()] == [node.properties for node in tree.walk()]
+    game, _ = read_game(root + b";B[aa];W[bb])")
+    assert len(game.moves) == 2
+    long = read_tree(b"(;SZ[9]%b2[x];B[aa])" % (b"A" * 90))
+    assert len(long) == 2 and list(long.root.properties) == ["SZ"]
+
+
+LOST = ": what follows is lost when the record is saved"
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "problem"),
+    [
+        (b";B[aa](;W[bb]C[x];B[cc])(;W[dd])", 5, "the text breaks off"),  # only the last bracket is missing
+        (b";B[aa](;W[bb];B[cc])(;W[dd];B[ee", 5, f"the text breaks off{LOST}"),
+        (b";B[aa](;W[bb])(;W[dd];B[ee]C[x", 5, f"the text breaks off{LOST}"),
+        (b";B[aa](;W[bb])(;W[dd]) here [;B[ee])", 4, f"the text is damaged{LOST}"),
+        (b";B[aa](;W[bb]KO;B[cc])(;W[dd]))", 3, f"the text is damaged{LOST}"),
+        (b";B[aa]()(;W[bb])())", 3, ""),
+        (b";B[aa]();W[bb])", 3, ""),
+        (b"()", 1, "the text breaks off"),
+    ],
+)
+def test_a_damaged_text_keeps_its_variations(text: bytes, nodes: int, problem: str) -> None:
+    tree = read_tree(b"(;SZ[9]" + text)
+    assert (len(tree), tree.problems) == (nodes, [problem] * bool(problem))
+    assert len(read_tree(write_tree(tree))) == nodes
+
+
+def test_hostile_brackets_and_names_take_linear_time() -> None:
+    for part in (b"A1", b"[a\\]", b"(", b"()", b"a ", b"1 ", b"["):
+        text = b"1[]" + part * 100_000
+        assert parse_tree(b"(;" + text).tree.children == []
+
+
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.integers(0, 3))
 @settings(max_examples=30)
 def test_trees_are_cut_alike_however_the_stream_comes(steps: list[int], skip: int) -> None:
-    trees = [b"(;GM[1]C[a\\]b];B[aa](;W[bb])(;W[cc]))", b"( ;B[dd])", b"(;GM[1]SZ[9];B[aa];W[bb])"]
-    data = b"x" * skip + b"\r\n".join(trees)
+    trees = [b"(;GM[1]C[a\\]b];B[aa](;W[bb])(;W[cc]))", b"( ;B[dd])", b"(; TE[(x]PB[y];B[aa])", b"(;GM[1]SZ[9];B[aa])"]
+    data = b"x" * skip + b"\r\n".join(trees).replace(b"; TE", b" TE")
 
     class Dribble(io.BytesIO):
         calls = 0
@@ -87,7 +143,8 @@ def test_the_fast_lane_reads_what_the_grammar_reads() -> None:
 
 
 WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()
-PIECES = st.sampled_from([*WORDS, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
+OTHER = [b"LZ2", b"LZ2[a]", b"()", b"(B[aa]", b"AB[zz]"]
+PIECES = st.sampled_from([*WORDS, *OTHER, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
 
 
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))

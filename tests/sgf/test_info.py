@@ -56,6 +56,56 @@ def test_chinese_counting_by_stones_is_doubled() -> None:
     assert abs(info.result.score) == 2 * float(written[2:])
 
 
+FOX = "(;GM[1]SZ[19]PB[a]KM[{km}]HA[{ha}]RU[{rules}]AP[GNU Go:3.8]RE[{result}]AP[foxwq]{stones};W[qo];B[qp])"
+
+
+@pytest.mark.parametrize(
+    ("km", "ha", "rules", "result", "komi", "text"),
+    [
+        ("50", "2", "Japanese", "W+4.50", 0.5, "W+4.5"),
+        ("350", "0", "Chinese", "W+2.50", 7.0, "W+5"),
+        ("350", "2", "Korean", "W+2.50", 3.5, "W+2.5"),
+    ],
+)
+def test_komi_of_the_fox_server_is_in_hundredths(
+    km: str, ha: str, rules: str, result: str, komi: float, text: str
+) -> None:
+    record = FOX.format(km=km, ha=ha, rules=rules, result=result, stones="AB[pd][dp]").encode()
+    _, info = read_game(record)
+    assert (info.komi, str(info.result), read_tree(record).komi) == (komi, text, komi)
+
+
+def test_first_moves_of_black_alone_are_the_handicap_on_the_fox_server() -> None:
+    record = FOX.format(km="375", ha="0", rules="Chinese", result="W+R", stones=";B[pd];B[pq];B[dd];B[dp]").encode()
+    game, info = read_game(record)
+    assert (info.handicap, info.komi, game.komi, len(game.moves)) == (4, None, 0.0, 6)
+    tree = read_tree(record)
+    assert (tree.info, tree.komi, len(tree)) == (info, 0.0, 7)
+    assert tree.problems == ["KM[375] is wrong for a handicap game: read as komi 0"]
+    tree.info = replace(tree.info, black="Ann")
+    tree.read_rules()
+    assert tree.komi == 0 and b"KM[375]" in write_tree(tree), "what is not edited stays"
+    tree.info = replace(tree.info, komi=0.5)
+    assert read_tree(write_tree(tree)).komi == 0.5
+    other = read_game(record.replace(b"foxwq", b"CGoban:3"))[1]
+    assert (other.handicap, other.komi) == (0, 7.5)
+    one = FOX.format(km="375", ha="0", rules="Chinese", result="W+R", stones=";B[pd]").encode()
+    assert read_game(one)[1].handicap == 0
+
+
+def test_names_of_properties_of_the_nihon_kiin_and_cyberoro() -> None:
+    text = "(\nTE[本因坊戦]\nRD[2019-07-05]\nKO[黒6目半]\nRE[182수 백불계승]\nHD[2]\nAB[aa][bb];W[cc])"
+    _, info = read_game(text.encode())
+    assert (info.event, str(info.date), info.komi, str(info.result)) == ("本因坊戦", "2019-07-05", 6.5, "W+R")
+    assert info.handicap == 2
+    both = read_game(b"(;SZ[9]KM[7]KO[6.5]EV[a]TE[b];B[aa])")[1]
+    assert (both.komi, both.event) == (7, "a")
+    tree = read_tree(text.encode())
+    tree.info = replace(tree.info, komi=None, event="")
+    again = read_tree(write_tree(tree)).info
+    assert (again.komi, again.event, str(again.date)) == (None, "", "2019-07-05")
+
+
 def test_names_are_one_line_and_only_comments_have_more() -> None:
     """SGF's SimpleText: a line break is a space, an escaped one nothing; sgfmill's own properties are the check."""
     data = b"(;SZ[9]PB[Cho\r\nChikun]PW[Lee \\\nChangho]EV[a\n\nb]PC[x\ty]GC[two\nlines];B[ee])"
@@ -111,6 +161,7 @@ def test_a_komi_that_is_none_is_unknown(text: str) -> None:
         (b"KM[what]RE[W+3.5]", ""),
         (b"KM[7.25]RU[Japanese]", "KM[7.25] is no possible komi: read as komi 6.5"),
         (b"RE[W+3.5]", ""),
+        (b"KO[7.25]RU[Japanese]", "KO[7.25] is no possible komi: read as komi 6.5"),
     ],
 )
 def test_a_komi_that_is_not_believed_is_a_problem_of_the_tree(root: bytes, problem: str) -> None:

@@ -61,6 +61,10 @@ from tengen.sgf.values import date, komi, rank, rank_strength, result, rules, ru
         ("W+R (short of time)", False, Result(1, None, "resign")),
         ("B+R?", False, Result(0, None, "resign")),
         ("W+Res.", False, Result(1, None, "resign")),
+        ("257手完, 黒中押し勝ち", False, Result(0, None, "resign")),
+        ("180手まで、白3目半勝ち", False, Result(1, -3.5, "count")),
+        ("182수 백불계승", False, Result(1, None, "resign")),
+        ("91手", False, Result()),
         (f"B+{'9' * 1000}", False, Result(0)),
         (f"黑胜1/{'9' * 5000}子", False, Result(0)),
         (f"黑胜{'9' * 400}/{'9' * 400}子", False, Result(0)),
@@ -120,11 +124,25 @@ def test_ranks_have_an_order() -> None:
         *[("3 3/4", (None, False)), ("黑贴3又3/4", (None, False)), ("黑贴3又3/4子", (7.5, True))],
         *[("贴3.75子", (7.5, True)), ("7.5子", (None, False)), ("0子", (0.0, True)), ("6.5 (3/4)", (6.5, False))],
         *[("6½", (6.5, False)), ("-5 ½", (-5.5, False)), ("½", (0.5, False))],
+        *[("350", (3.5, False)), ("50", (50.0, False))],
         *[(".5", (0.5, False)), ("6目半", (6.5, False)), ("6집반", (6.5, False)), ("半目", (0.5, False))],
     ],
 )
 def test_komi(text: str, expected: tuple[float | None, bool]) -> None:
     assert komi(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "zi", "expected"),
+    [
+        *[("50", True, (0.5, False)), ("650", True, (6.5, False)), ("700", True, (7.0, False))],
+        *[("350", True, (7.0, True)), ("350", False, (3.5, False)), ("375", True, (7.5, True))],
+        *[("275", True, (5.5, True)), ("0", True, (0.0, False)), ("3.5", True, (3.5, False))],
+        *[("6.5", True, (6.5, False)), ("12.5", True, (12.5, False)), ("9999", True, (None, False))],
+    ],
+)
+def test_komi_of_the_fox_server(text: str, zi: bool, expected: tuple[float | None, bool]) -> None:
+    assert komi(text, fox=True, zi=zi) == expected
 
 
 @pytest.mark.parametrize("text", ["Korean", " korea ", "\ud55c\uad6d", "KR"])

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from tengen.errors import SgfError, unknown_name
-from tengen.sgf.grammar import RecordLimits, split_trees
+from tengen.sgf.grammar import RECORD_SUFFIXES, RecordLimits, other_format, split_trees
 
 STDIN = "-"
-RECORD_SUFFIXES = (".sgf",)
+OTHER_SUFFIXES = (".gib", ".ngf", ".ugf", ".ugi")
+"""Of records that are no SGF, which are reported and not read."""
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
 _SPOOL = 1 << 24
 _BLOCK = 1 << 16
@@ -159,8 +160,9 @@ class SourceProblem(NamedTuple):
 class Sources:
     """Game trees of files, folders, archives and `-` (standard input), in a fixed order and constant memory.
 
-    Folders are searched for .sgf files and archives by name. A file given as a path is read whatever its name. The
-    first bytes decide the type of a file. A file that cannot be read gives a SourceProblem, and reading continues.
+    Folders are searched for .sgf and .sgfs files and archives by name. A file given as a path is read whatever its
+    name. The first bytes decide the type of a file. A file that cannot be read, or is a record of another format, gives
+    a SourceProblem, and reading continues.
 
     A file that expands to more than `limits` gives a SourceProblem after the games up to there.
 
@@ -218,16 +220,16 @@ class Sources:
             elif head[257:262] == b"ustar":
                 yield from self._tar(name, stream, depth)
             else:
-                yield from self._collection(name, stream)
+                yield from self._collection(name, stream, head)
         except _READ_ERRORS as error:
             yield _problem(name, error)
 
-    def _collection(self, name: str, stream: Any) -> Iterator[Tree | SourceProblem]:
+    def _collection(self, name: str, stream: Any, head: bytes) -> Iterator[Tree | SourceProblem]:
         number = 0
         for number, data in enumerate(split_trees(_Blocks(stream), self._limits.record_bytes), 1):
             yield Tree(f"{_printable(name)}#{number}", data)
         if not number:
-            yield SourceProblem(_printable(name), "no game tree in the file", "")
+            yield SourceProblem(_printable(name), other_format(head) or "no game tree in the file", "")
 
     def _zip(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
         file = _seekable(stream)
@@ -323,7 +325,7 @@ def _is_wanted(name: str) -> bool:
     """Whether a name is that of a record or archive. Hidden files and macOS resource forks are neither."""
     parts = name.split("/")
     hidden = any(part.startswith(".") and part not in (".", "..") for part in parts) or "__MACOSX" in parts
-    return not hidden and name.lower().endswith(RECORD_SUFFIXES + ARCHIVE_SUFFIXES)
+    return not hidden and name.lower().endswith(RECORD_SUFFIXES + OTHER_SUFFIXES + ARCHIVE_SUFFIXES)
 
 
 def _standard_input() -> IO[bytes]:

@@ -16,7 +16,7 @@ from tengen.checksums import Integrity, file_digest, sealed
 from tengen.disk import cache_folder, write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card
-from tengen.formats import DEFAULT_PROFILE, is_katago_file
+from tengen.formats import DEFAULT_PROFILE, is_katago_file, network_format
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +25,9 @@ KATAGO_SIZES = range(5, 20)
 
 
 def is_foreign(path: str | Path) -> bool:
-    """Whether the name ends like that of a network of KataGo or Leela Zero."""
-    return is_katago_file(path) or str(path).lower().endswith(".gz")
+    """Whether the name ends like that of a network of KataGo or Leela Zero, or there is such a file by another name."""
+    lower = str(path).lower()
+    return is_katago_file(path) or lower.endswith(".gz") or (not lower.endswith(SUFFIX) and network_format(path) != "")
 
 
 def converted_network(path: Path, profile: str = "") -> Path:
@@ -77,16 +78,15 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
     converted_network."""
     import onnx
 
-    from tengen.formats.leela_zero import is_leela_zero
-
-    if is_leela_zero(path):
+    kind = network_format(path)
+    if kind == "leela-zero":
         if profile:
             raise no_people(path, profile)
         graph, card = _from_leela_zero(path, name)
-    elif not is_katago_file(path):
-        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
-    else:
+    elif kind == "katago" or is_katago_file(path):  # by the name, the reader says what is wrong
         graph, card = _from_katago(path, profile, name)
+    else:
+        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
     onnx.helper.set_model_props(graph, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(target, durable=False, checksum=True) as temporary:

@@ -1,7 +1,8 @@
 """The strict reader of KataGo's network files, formats 3 to 17.
 
 A file is text with one blank-separated token after the other, plain or compressed with gzip. The weights are decimal
-numbers (`.txt`) or `@BIN@` and little-endian float32 (`.bin`). The order of the layers is fixed.
+numbers (`.txt`) or `@BIN@` and little-endian float32 (`.bin`). The content decides, not the name. The order of the
+layers is fixed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tengen.errors import NetworkError
-from tengen.formats import KATAGO_SUFFIXES, is_katago_file
+from tengen.formats import has_binary_weights, open_network
 from tengen.formats.katago_model import (
     ACTIVATIONS,
     BLOCK_KINDS,
@@ -57,12 +58,10 @@ def read_katago(path: str | Path) -> KataGoModel:
     format and for layers that do not fit together; the message names the layer and what was expected.
     """
     path = Path(path)
-    lower = path.name.lower()
-    if not is_katago_file(lower):
-        raise NetworkError(f"{path} is no KataGo network by its name: it must end with {', '.join(KATAGO_SUFFIXES)}")
     try:
-        with gzip.open(path, "rb") if lower.endswith(".gz") else path.open("rb") as file:
-            tokens = TokenReader(file, binary=".bin" in lower[-7:])
+        with open_network(path) as file:
+            binary = has_binary_weights(file)
+            tokens = TokenReader(file, binary)
             model = _ModelReader(tokens).model()
             tokens.end()
             return model

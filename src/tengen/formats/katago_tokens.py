@@ -46,8 +46,7 @@ class TokenReader:
                 raise Malformed(f"it ends where {what} was expected")
         text = found[1]
         if len(text) > _MAX_TOKEN or not text.isascii():
-            raise Malformed(f"expected {what}, found binary data {bytes(text[:16])!r}; it may be damaged or have the "
-                             "wrong suffix (.bin and .txt differ)")  # fmt: skip
+            raise Malformed(f"expected {what}, found binary data {bytes(text[:16])!r}; it may be damaged")
         self._at = found.end(1)
         return text.decode("ascii")
 
@@ -119,8 +118,9 @@ class TokenReader:
     def _binary_floats(self, what: str, count: int) -> Floats:
         while (start := self._buffer.find(b"@BIN@", self._at, self._at + _MAX_FILLER + 5)) < 0:
             if len(self._buffer) - self._at > _MAX_FILLER + 5 or not self._fill():
-                raise Malformed(f"expected @BIN@ before the {count:,} weights of {what}; it may be cut short, damaged "
-                                 "or a .txt file by another name")  # fmt: skip
+                raise Malformed(
+                    f"expected @BIN@ before the {count:,} weights of {what}; it may be cut short or damaged"
+                )
         self._at = start + 5
         parts, missing = [self._buffer[self._at : self._at + 4 * count]], 4 * count
         self._at += len(parts[0])

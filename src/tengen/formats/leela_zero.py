@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from tengen.errors import NetworkError
+from tengen.formats import open_network
 from tengen.formats.network_weights import require, stored_weights
 
 Floats: TypeAlias = NDArray[np.float32]
 
-SUFFIXES = (".txt", ".txt.gz", ".gz")
 SIZE, HISTORY, HIDDEN = 19, 8, 256
 POLICY_CHANNELS = 2
 POINTS = SIZE * SIZE
@@ -73,18 +73,6 @@ class LeelaZeroModel:
         }
 
 
-def is_leela_zero(path: str | Path) -> bool:
-    """Whether the file, by its name and its first line, has weights of Leela Zero."""
-    path = Path(path)
-    if not path.name.lower().endswith(SUFFIXES) or path.name.lower().endswith(".bin.gz"):
-        return False
-    try:
-        with _open(path) as file:
-            return file.readline(8).strip() in (b"1", b"2")
-    except (OSError, EOFError, zlib.error):
-        return False
-
-
 def read_leela_zero(path: str | Path) -> LeelaZeroModel:
     """Read the text weights of Leela Zero.
 
@@ -93,7 +81,7 @@ def read_leela_zero(path: str | Path) -> LeelaZeroModel:
     """
     path = Path(path)
     try:
-        with _open(path) as file:
+        with open_network(path) as file:
             return _read(_lines(file), path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise NetworkError(f"{path} is damaged or cut short: {error}") from None
@@ -223,10 +211,6 @@ def _turned(name: str, weights: Floats) -> Floats:
     if name == "value.hidden.weight":
         return weights.reshape(HIDDEN, *board)[:, ::-1].reshape(HIDDEN, POINTS)
     return weights
-
-
-def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
-    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
 def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from tengen.cluster import Cluster, SharedFiles
 from tengen.evaluators.portable_network import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
 from tengen.match.folder import PlayedRecord
+from tengen.match.openings import is_record
 from tengen.match.player import Player
 from tengen.match.players import open_player
 from tengen.match.settings import FindNetwork, MatchSettings
@@ -31,7 +32,7 @@ class MatchWork:
         self._networks = {name: PortableNetwork.of(name, path) for name, path in settings.networks(find).items()}
         openings = settings.openings()
         paths = {} if openings is None else {"openings": openings}
-        self._openings = SharedFiles.of(paths, lambda place: place.endswith(".sgf"))
+        self._openings = SharedFiles.of(paths, is_record)
         self._sources: dict[str, str] = {}  # what loads each network on this machine
         self._match: BatchMatch | None = None
 

@@ -19,6 +19,7 @@ from tengen.match.moves import allowed_moves, draw_moves
 from tengen.match.player import Player
 from tengen.match.spec import PlayerSpec
 from tengen.sgf import read_game, split_trees
+from tengen.sgf.grammar import RECORD_SUFFIXES
 
 _EDGE = 2  # outermost lines of a large board that random openings avoid
 _ORDER = 7  # purpose of a seed: the order of a list
@@ -141,12 +142,22 @@ Line = tuple[int | str, ...]
 """Moves as points or as GTP names them, in turn."""
 
 
+def is_record(name: str) -> bool:
+    """Whether a file of this name has SGF records; others are lists of moves."""
+    return name.lower().endswith(RECORD_SUFFIXES)
+
+
+def opening_files(path: Path) -> list[Path]:
+    """The files of a list of openings: itself, or all records in a folder."""
+    return sorted(file for file in path.rglob("*") if is_record(file.name)) if path.is_dir() else [path]
+
+
 def _read(path: Path, conditions: Conditions) -> Iterator[tuple[str, Line]]:
     """Every opening with its place in the list."""
     if path.is_dir():
-        for file in sorted(path.rglob("*.sgf")):
+        for file in opening_files(path):
             yield from _read(file, conditions)
-    elif path.suffix.lower() in (".sgf", ".sgfs"):
+    elif is_record(path.name):
         for i, tree in enumerate(split_trees(BytesIO(path.read_bytes()))):
             yield f"{path}, game {i + 1}", _main_line(f"{path}, game {i + 1}", tree, conditions)
     else:

@@ -19,7 +19,7 @@ from tengen.evaluators.playout_file import find_playout
 from tengen.machine import split_command_line
 from tengen.match.conditions import Conditions
 from tengen.match.length import Pairing, games_enough, games_left
-from tengen.match.openings import list_path
+from tengen.match.openings import list_path, opening_files
 from tengen.match.outcome import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.spec import PLAYERS, WEIGHTS, PlayerSpec, distinct
@@ -191,7 +191,7 @@ class MatchSettings(BaseModel):
         paths |= {name: find_playout(name.removeprefix(WEIGHTS)) for name in playouts if name.startswith(WEIGHTS)}
         found = {name: _digest([path]) for name, path in paths.items()}
         if path := self.openings():
-            found[self.conditions.openings] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
+            found[self.conditions.openings] = _digest(opening_files(path))
         return found
 
     def _program_files(self) -> dict[str, str]:

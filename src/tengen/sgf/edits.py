@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from tengen.errors import SgfError
 from tengen.sgf.tree import SETUP, GameNode, GameTree
 
 _LIMIT = 500
 _POSITION = (*SETUP, "PL")
-_RULES = ("RU", "KM", "HA", "RE", "AP")  # what `GameTree` takes rules and komi from
+_RULES = ("RU", "KM", "HA", "RE", "AP", "KO", "HD")  # what `GameTree` takes rules and komi from
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class _Edit:
     charset: str
     key: object
     states: list[tuple[GameNode, _NodeState, _NodeState]]  # node, before, after
+    revealed: dict[GameNode, frozenset[GameNode]]
+    """The nodes whose moves it made legal, each with all that followed: the edit back hides them."""
 
 
 class EditHistory:
@@ -61,7 +64,7 @@ class EditHistory:
             self._tree.read_rules()
             raise
         states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
-        self._follow(states, turn)
+        revealed = self._follow(states, turn)
         if not states or charset != self._tree.charset:
             return
         last = self._done[-1] if self._done else None
@@ -69,8 +72,9 @@ class EditHistory:
             left, found = ([state[::2] for state in last.states], [state[:2] for state in states])
             if left == found:
                 states = [(node, old, new) for (node, old, _), (_, _, new) in zip(last.states, states, strict=True)]
+                revealed = last.revealed | revealed
                 self._done.pop()
-        self._done.append(_Edit(nodes[0], charset, key, states))
+        self._done.append(_Edit(nodes[0], charset, key, states, revealed))
         del self._done[:-_LIMIT], self._undone[:]
 
     @property
@@ -105,31 +109,47 @@ class EditHistory:
         edit = source[-1]
         turn, now = self._tree.first_to_play(), [(node, _NodeState.of(node)) for node, _, _ in edit.states]
         self._apply(edit.states, back)
-        if any(_changed(*state[1:]).intersection(_POSITION) for state in edit.states) and not self._is_legal():
+        moved = any(_changed(*state[1:]).intersection(_POSITION) for state in edit.states)
+        if moved and not self._is_legal(edit.revealed):
             self._restore(now)
             raise SgfError("a move that follows would be illegal: remove it first")
-        target.append(source.pop())
-        self._follow(edit.states, turn)
+        source.pop()
+        target.append(replace(edit, revealed=self._follow(edit.states, turn, edit.revealed)))
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
         added = [child for old, new in changes for child in new.children if child not in old.children]
         shown = edit.shown if edit.shown in self._tree else edit.states[0][0]
         return added[0] if added else shown
 
-    def _follow(self, states: list[tuple[GameNode, _NodeState, _NodeState]], turn: int) -> None:
-        """Drop what these changes made wrong; `turn` was that of the root before them."""
+    def _follow(
+        self,
+        states: list[tuple[GameNode, _NodeState, _NodeState]],
+        turn: int,
+        revealed: Mapping[GameNode, frozenset[GameNode]] = MappingProxyType({}),
+    ) -> dict[GameNode, frozenset[GameNode]]:
+        """Drop what these changes made wrong, and show what they made legal; `turn` was that of the root before them.
+
+        `revealed` is that of the edit which comes undone by them; returns that of these changes.
+        """
+        hidden, moved = self._tree.hidden, False
         for node, before, after in states:
             changed = _changed(before, after)
             if node is self._tree.root and self._tree.first_to_play() == turn:
                 changed.discard("PL")  # which says what the main line said
             if changed.intersection(_POSITION):
                 self._tree.position_changed(node)
+                moved = True
             if node is self._tree.root and changed.intersection(_RULES):
                 self._tree.read_rules()
+        if moved and (hidden or revealed):
+            self._tree.check_again()
+        return {node: frozenset(self._tree.walk(node)) for node in hidden if not node.problem}
 
-    def _is_legal(self) -> bool:
-        """Whether all moves of the tree that can be shown are legal."""
+    def _is_legal(self, revealed: Mapping[GameNode, frozenset[GameNode]]) -> bool:
+        """Whether all moves of the tree that can be shown are legal, but for what an edit has `revealed`, which may be
+        hidden again unless moves were made there since."""
+        hidden = {node for node, known in revealed.items() if known.issuperset(self._tree.walk(node))}
         try:
-            return self._tree.allows(self._tree.rules, self._tree.komi)
+            return self._tree.allows(self._tree.rules, self._tree.komi, hidden)
         except SgfError:  # of the position at the root
             return False
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import codecs
 import io
 import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -57,10 +58,13 @@ def check_limits(limits: Any) -> None:
 
 RECORD_LIMITS = RecordLimits()
 
+RECORD_SUFFIXES = (".sgf", ".sgfs")
+"""Of files with game records; KataGo's `.sgfs` hold a game a line."""
 _BLOCK = 1 << 20
 _NEW_GAME_BYTES = 64  # that the opening of a game may take, about
-# The opening bracket of a tree, or the root of a tree without one (some files of the Fox server).
-_START = re.compile(rb"\(\s*+;|;\s*+(?=(?:GM|FF|SZ)\[[0-9: ]++\])")
+# The opening bracket of a tree, also where no semicolon follows (files of the Nihon Ki-in and of Cyberoro), or the root
+# of a tree without one (some files of the Fox server).
+_START = re.compile(rb"\(\s*+(?:;|(?=[A-Z]{1,3}+\[))|;\s*+(?=(?:GM|FF|SZ)\[[0-9: ]++\])")
 
 
 class _TreePatterns:
@@ -95,11 +99,26 @@ _ROOT = re.compile(rb"\(\s*+;")
 _VALUE = rb"\s*+\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
 # The root up to its declaration, the first group, and the declaration; not what looks like one in a comment.
 _ROOT_CHARSET = re.compile(
-    rb"(\(\s*+;(?:\s*+[A-Z]++(?:" + _VALUE + rb")++)*?\s*+)CA(?:" + _VALUE + rb")++", re.DOTALL | re.IGNORECASE
+    rb"(\(\s*+;(?:\s*+\w++(?:" + _VALUE + rb")++)*?\s*+)CA(?:" + _VALUE + rb")++", re.DOTALL | re.IGNORECASE
 )
 _CHARSET = re.compile(rb"CA\[([\w-]++)\]", re.ASCII)
+_HEAD = 512
+_OTHER_FORMATS = {  # of Tygem, Pandanet and WBaduk
+    "a GIB file": re.compile(rb"\A\W*\\(?:HS|\[GAME)"),
+    "a UGF file": re.compile(rb"\A\W*Header\]"),
+    "an NGF file": re.compile(rb"^PM[A-Z]{2}[BW][A-Z]{4}\s", re.MULTILINE),
+}
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
+# A value, which may be broken off, or a name.
+_VALUE_OR_NAME = re.compile(rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+(?:\]|\\?+\Z)|(\w++)", re.DOTALL)
+_STAND_IN = "QZQZ"  # begins a name of letters that stands for one with digits
+_SMALL_NAME = b"x"  # a property that sgfmill gives without a name
+_HEX, _HEX_LETTERS = "0123456789abcdef", "ABCDEFGHIJKLMNOP"
+_MAX_NAME = 64  # of sgfmill
+_Token: TypeAlias = tuple[str, bytes]
+"""Of sgfmill: kind (`I` name, `V` value, `D` delimiter) and text."""
+_OPEN, _CLOSE, _NODE = ("D", b"("), ("D", b")"), ("D", b";")
 
 
 class ByteStream(Protocol):
@@ -125,9 +144,9 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
     """Split a stream into the bytes of its game trees, in constant memory and linear time.
 
     Text between trees is skipped. A tree that is never closed ends where the next game begins, so that a damaged game
-    does not affect others; `read_line` reads it in part or rejects it. Text is returned unchanged, except that UTF-16
-    with a byte order mark becomes UTF-8, and that games of a file with a mark declare UTF-8 where they are not ASCII,
-    whatever they declared before.
+    does not affect others; `read_line` reads it in part or rejects it. Text is returned unchanged, except that a tree
+    begins with `(;` where the bracket or the semicolon is missing, that UTF-16 with a byte order mark becomes UTF-8,
+    and that games of a file with a mark declare UTF-8 where they are not ASCII, whatever they declared before.
     """
     stream = _Utf8Stream(stream)
     buffer, at, more, following, skips = b"", 0, True, 0, False
@@ -143,7 +162,7 @@ def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes)
             continue
         start, end, following = _next_tree(buffer, at, following, max_bytes if more else 0)
         if end >= 0:
-            tree = buffer[start:end] if buffer[start] == _PAREN else b"(" + buffer[start:end]
+            tree = _with_start(buffer[start:end])
             yield _declaring_utf8(tree) if stream.is_marked and not tree.isascii() else tree
             skips, at = more and end - start >= max_bytes, end
         elif more:
@@ -174,6 +193,13 @@ class _Utf8Stream:
         return self._decoder.decode(data, final=not data).encode("utf-8", "replace")
 
 
+def _with_start(tree: bytes) -> bytes:
+    """A tree with the bracket or the semicolon that is missing before its root."""
+    if tree[0] != _PAREN:
+        return b"(" + tree
+    return tree if _ROOT.match(tree) else b"(;" + tree[1:]
+
+
 def _declaring_utf8(tree: bytes) -> bytes:
     """A game with CA[UTF-8], in place of what it declared; unchanged where it is no UTF-8 in spite of the mark."""
     if _charset_of(tree) != "utf-8":
@@ -185,8 +211,19 @@ def _declaring_utf8(tree: bytes) -> bytes:
 
 
 def first_tree(data: bytes) -> bytes:
-    """The bytes of the first game tree of a text; empty where there is none."""
-    return next(split_trees(io.BytesIO(data)), b"")
+    """The bytes of the first game tree of a text. Raises SgfError for a file of another format; empty where there is no
+    tree otherwise."""
+    tree = next(split_trees(io.BytesIO(data)), b"")
+    if not tree and (what := other_format(data)):
+        raise SgfError(what)
+    return tree
+
+
+def other_format(head: bytes) -> str:
+    """What a file without a game tree is by its first 512 bytes or more, with what to do; empty where that is
+    unknown."""
+    name = next((name for name, pattern in _OTHER_FORMATS.items() if pattern.search(head, 0, _HEAD)), "")
+    return f"{name}: convert it to SGF first" if name else ""
 
 
 def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[int, int, int]:
@@ -292,39 +329,96 @@ def _plain_line(data: bytes) -> Line | None:
 
 
 def _any_line(data: bytes) -> Line:
-    nodes, damage = _main_line(data)
-    if not nodes:
-        raise SgfError("no game tree in the text")
-    return Line(nodes, np.empty((0, 3), np.uint8), guess_charset(data, declared_charset(nodes[0])), damage)
+    parsed = parse_tree(data)
+    nodes = list(sgf_grammar.main_sequence_iter(parsed.tree))
+    return Line(nodes, np.empty((0, 3), np.uint8), guess_charset(data, declared_charset(nodes[0])), parsed.damage)
 
 
-def _main_line(data: bytes) -> tuple[list[Properties], str]:
+@dataclass(frozen=True)
+class ParsedTree:
+    """A game tree as sgfmill's grammar gives it. `damage` describes damage of the text, if any; `is_cut` says whether
+    the tree lacks a part of the text."""
+
+    tree: sgf_grammar.Coarse_game_tree
+    damage: str = ""
+    is_cut: bool = False
+
+
+def parse_tree(data: bytes) -> ParsedTree:
+    """Read one game tree of `split_trees` with its variations; of a damaged one all that comes before the damage.
+
+    Names with digits (LizzieYzy's `LZ2`), which sgfmill does not know, are kept. Variations without a node are left
+    out. Raises SgfError where no node can be read.
+    """
     try:
-        return list(sgf_grammar.main_sequence_iter(sgf_grammar.parse_sgf_game(data))), ""
+        return ParsedTree(sgf_grammar.parse_sgf_game(data))
     except ValueError:
-        tokens, end = sgf_grammar.tokenise(data)
-        rest = data[end:].strip()
-        broken_off = not rest or (rest.startswith(b"[") and b"]" not in rest)
-        return _readable_nodes(tokens), "the text breaks off" if broken_off else "the text is damaged"
+        pass
+    text = _VALUE_OR_NAME.sub(_letters_for_digits, data)
+    tokens, end = sgf_grammar.tokenise(text)
+    good, read = _well_formed(tokens)
+    if not good:
+        raise SgfError("no game tree in the text")
+    depth = good.count(_OPEN) - good.count(_CLOSE)
+    tree = sgf_grammar.parse_sgf_game(b"".join(map(_token_text, good)) + b")" * depth)
+    _restore_names(tree)
+    unread, rest = tokens[read:], text[end:].strip()
+    if not (depth or unread or rest):
+        return ParsedTree(tree)
+    in_value = rest.startswith(b"[") and b"]" not in rest
+    broken_off = (not rest or in_value) and (not unread or (len(unread) == 1 and unread[0][0] == "I"))
+    return ParsedTree(tree, "the text breaks off" if broken_off else "the text is damaged", bool(unread or rest))
 
 
-def _readable_nodes(tokens: list[tuple[str, bytes]]) -> list[Properties]:
-    """The nodes of the main line up to the first misplaced token."""
-    nodes: list[Properties] = []
-    name = ""
-    for (kind, token), (following, _) in pairwise([*tokens, ("", b"")]):
-        if kind == "I":
-            if not nodes or following != "V":
-                break
-            name = token.decode("ascii")
-        elif kind == "V":
-            if not name:
-                break
-            nodes[-1].setdefault(name, []).append(token)
-        elif token == b")":
+def _well_formed(tokens: list[_Token]) -> tuple[list[_Token], int]:
+    """The tokens up to the first misplaced one, without variations that have no node, and how many were read."""
+    good: list[_Token] = []
+    read = 0
+    for token, following in pairwise([*tokens, ("", b"")]):
+        before = good[-1] if good else ("", b"")
+        if not _fits(before, token, following):
             break
-        else:
-            name = ""
-            if token == b";":
-                nodes.append({})
-    return nodes
+        read += 1
+        if (before, token) == (_OPEN, _CLOSE):
+            good.pop()
+            continue
+        good.append(token)
+    while len(good) > 2 and (good[-1] == _OPEN or (good[-1] == _NODE and read < len(tokens))):
+        good.pop()  # a variation or a node that has just begun
+    return good, read
+
+
+def _fits(before: _Token, token: _Token, following: _Token) -> bool:
+    """Whether a token may stand between two others: a name in a node and before a value, a value after a name or a
+    value, a node not after a variation, a variation not at the start of another one."""
+    if token[0] == "I":
+        return following[0] == "V" and (before == _NODE or before[0] == "V")
+    if token[0] == "V":
+        return before[0] in ("I", "V")
+    return (before, token) not in ((_CLOSE, _NODE), (_OPEN, _OPEN))
+
+
+def _token_text(token: _Token) -> bytes:
+    """A token as text; a name that had small letters alone is one again."""
+    return b"[%b]" % token[1] if token[0] == "V" else token[1] or _SMALL_NAME
+
+
+def _letters_for_digits(found: re.Match[bytes]) -> bytes:
+    """A name with digits as one of letters, which `_restore_names` turns back; all else as it is."""
+    name = (found[1] or b"").translate(None, string.ascii_lowercase.encode())  # as sgfmill does
+    if not found[1] or (found[1].isalpha() and not name.startswith(_STAND_IN.encode())):
+        return found[0]
+    letters = _STAND_IN + name.hex().translate(str.maketrans(_HEX, _HEX_LETTERS))
+    return letters.encode() if name.isupper() and len(letters) <= _MAX_NAME else _SMALL_NAME
+
+
+def _restore_names(tree: sgf_grammar.Coarse_game_tree) -> None:
+    """Give properties the names that `_letters_for_digits` took from them."""
+    back = str.maketrans(_HEX_LETTERS, _HEX)
+    pending = [tree]
+    while pending:
+        current = pending.pop()
+        pending += current.children
+        for node in current.sequence:
+            for name in [name for name in node if name.startswith(_STAND_IN)]:
+                node[bytes.fromhex(name.removeprefix(_STAND_IN).translate(back)).decode("ascii")] = node.pop(name)

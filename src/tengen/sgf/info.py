@@ -83,21 +83,38 @@ _TEXTS = {
 }
 
 
-def read_info(root: Properties, charset: str) -> SgfInfo:
-    """Read the game information of a root node, with the quirks of servers. Impossible values stay unknown."""
+OTHER_NAMES = {"KM": "KO", "HA": "HD", "DT": "RD", "EV": "TE"}
+"""What stands in records of the Nihon Ki-in and of Cyberoro for a property of SGF."""
+
+
+def read_info(root: Properties, charset: str, leading: int = 0) -> SgfInfo:
+    """Read the game information of a root node, with the quirks of servers. Impossible values stay unknown.
+
+    `leading` is the number of Black's moves before White's first one: in a record of the Fox server without HA two or
+    more are the handicap, and the komi, which is then that of an even game, is unknown.
+    """
 
     def text(name: str) -> str:
         found = text_of(root, name, charset).strip()
+        if not found and name in OTHER_NAMES:
+            found = text_of(root, OTHER_NAMES[name], charset).strip()
         return found if name == "GC" else found.replace("\n", " ")  # all others are SGF's SimpleText
 
     application = text("AP")
-    komi, zi = values.komi(text("KM"), points=application.partition(":")[0] == APPLICATION)
+    fox = ("TC" in root and "TT" in root) or b"foxwq" in root.get("AP", ())
+    rules = values.rules(text("RU"))
+    komi, zi = values.komi(
+        text("KM"),
+        points=application.partition(":")[0] == APPLICATION,
+        fox=fox,
+        zi=not (rules and Rules.parse(rules).scoring == "territory"),
+    )
     result = values.result(text("RE"), zi)
     handicap = min(int(text("HA")), 255) if text("HA").isdecimal() and len(text("HA")) < 9 else 0
-    fox = "TC" in root and "TT" in root
+    if fox and handicap == 0 and leading > 1:
+        handicap, komi = leading, None if values.in_hundredths(text("KM")) else komi
     if fox and result.winner == 2:
         result = Result(2, None, "draw")  # agreed, not counted: too frequent for jigo, and some with komi 6.5
-    rules = values.rules(text("RU"))
     if komi is not None and _is_wrong_komi(komi, handicap, result, rules, fox):
         komi = None
     return SgfInfo(
@@ -149,19 +166,22 @@ def raw_text(text: str) -> bytes:
     return bytes(sgf_grammar.escape_text(text.encode("utf-8", "replace")))
 
 
-def komi_problem(root: Properties, charset: str, read_as: float) -> str:
+def komi_problem(info: SgfInfo, root: Properties, charset: str, read_as: float) -> str:
     """Why `read_info` does not believe the komi of a root node, for which `read_as` stands; empty where it does, or
     where there is none."""
-    info, komi = read_info(root, charset), text_of(root, "KM", charset).strip()
+    name = "KM" if "KM" in root else OTHER_NAMES["KM"]
+    komi = text_of(root, name, charset).strip()
     if info.komi is not None or not any(map(str.isdecimal, komi)):
         return ""
     if values.komi(komi)[0] is None:
         why = "is no possible komi"
+    elif info.handicap and not read_info(root, charset).handicap:
+        why = "is wrong for a handicap game"
     elif info.result.score is not None:
         why = f"contradicts RE[{text_of(root, 'RE', charset).strip()[:40]}]"
     else:
         why = "is wrong for an even game"
-    return f"KM[{komi[:40]}] {why}: read as komi {read_as:g}"
+    return f"{name}[{komi[:40]}] {why}: read as komi {read_as:g}"
 
 
 def _is_wrong_komi(komi: float, handicap: int, result: Result, rules: str, fox: bool) -> bool:

@@ -69,8 +69,8 @@ def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
     except SgfError as error:
         raise SgfProblem("no game tree", str(error)) from None
     size = board_size(line.nodes[0])
-    info = read_info(line.nodes[0], line.charset)
     moves, problem = _read_moves(line, size)
+    info = read_info(line.nodes[0], line.charset, leading_moves(int(move >> _WHITE_BIT) for move in moves))
     stones, to_play = read_setup(_until_first_move(line.nodes), size)
     first = int(moves[0] >> _WHITE_BIT) if len(moves) else first_player(stones, to_play)
     stones = stones or missing_handicap(info, size, first)
@@ -92,13 +92,20 @@ def board_size(root: Properties) -> int:
     return int(width)
 
 
-def read_setup(nodes: Iterable[Properties], size: int) -> tuple[dict[int, int], int | None]:
-    """The stones that these nodes set up, color by point, and the color to play if given. Raises SgfProblem."""
+def leading_moves(colors: Iterable[int]) -> int:
+    """How many moves of Black's come before White's first; 0 where White makes none."""
+    return next((before for before, color in enumerate(colors) if color), 0)
+
+
+def read_setup(
+    nodes: Iterable[Properties], size: int, off_board: list[str] | None = None
+) -> tuple[dict[int, int], int | None]:
+    """The stones that these nodes set up, color by point, and the color to play if given; see setup_points."""
     stones: dict[int, int] = {}
     to_play = None
     for node in nodes:
         for color, name in enumerate(("AB", "AW", "AE")):
-            for point in setup_points(node, name, size):
+            for point in setup_points(node, name, size, off_board):
                 stones[point] = color
         to_play = player(node, to_play)
     return {point: color for point, color in stones.items() if color < 2}, to_play
@@ -112,17 +119,25 @@ def first_player(stones: dict[int, int], to_play: int | None) -> int:
     return int(len(stones) > 1 and not any(stones.values()))
 
 
-def setup_points(node: Properties, name: str, size: int) -> list[int]:
-    """The points of a setup property: single points and rectangles `dd:ff`. Raises SgfProblem.
+def setup_points(node: Properties, name: str, size: int, off_board: list[str] | None = None) -> list[int]:
+    """The points of a setup property: single points and rectangles `dd:ff`.
 
-    An empty value, as in `AB[]`, is no point.
+    An empty value, as in `AB[]`, is no point. Raises SgfProblem for a value off the board, unless a list `off_board`
+    takes it, such as `AB[zz]`.
     """
     points: list[int] = []
     for value in filter(bytes.strip, node.get(name, ())):
         corner, _, other = value.partition(b":")
-        ends = [point_of(end, size) for end in (corner, other or corner)]
+        try:
+            ends = [point_of(end, size) for end in (corner, other or corner)]
+        except SgfProblem:
+            ends = [coords.pass_point(size)]
         if coords.pass_point(size) in ends:
-            raise SgfProblem("a point off the board", f"{name}[{value[:12].decode('ascii', 'replace')}]")
+            strange = f"{name}[{value[:12].decode('ascii', 'replace')}]"
+            if off_board is None:
+                raise SgfProblem("a point off the board", strange)
+            off_board.append(strange)
+            continue
         if len(points) > size * size:  # rectangles that cover the board again and again
             raise SgfProblem("more stones than points", f"{len(node[name]):,} values of {name} in one node")
         rows, columns = (sorted(part) for part in zip(*(divmod(end, size) for end in ends), strict=True))
@@ -136,12 +151,16 @@ def player(node: Properties, otherwise: int | None = None) -> int | None:
 
 
 def move_of(node: Properties, size: int) -> tuple[int, int] | None:
-    """The (color, point) that a node plays, None without a move. Raises SgfProblem for two different moves."""
+    """The (color, point) that a node plays, None without a move. Raises SgfProblem for two different moves.
+
+    Lizzie and LizzieYzy write a pass as the point (size, size): `B[jj]` on 9x9.
+    """
     played = {(color, value.strip()) for color, name in enumerate("BW") for value in node.get(name, ())}
     if len(played) > 1:
         raise SgfProblem("two moves in one node")
     for color, value in played:
-        return color, point_of(value, size)
+        is_pass = value == bytes([ord("a") + size]) * 2
+        return color, coords.pass_point(size) if is_pass else point_of(value, size)
     return None
 
 
@@ -193,8 +212,10 @@ def _read_moves(line: Line, size: int) -> tuple[Moves, SgfProblem | None]:
 
 
 def _plain_moves(line: Line, size: int) -> Moves:
-    """The plain moves up to the first one off the board."""
+    """The plain moves up to the first one off the board; the point (size, size) is a pass, as for `move_of`."""
     column, row = (line.plain[:, i].astype(np.uint16) - ord("a") for i in (1, 2))
-    packed = row * size + column | (line.plain[:, 0] == ord("W")).astype(np.uint16) << _WHITE_BIT
-    off = np.flatnonzero((column >= size) | (row >= size))
+    is_pass = (column == size) & (row == size)
+    points = np.where(is_pass, np.uint16(coords.pass_point(size)), row * size + column)
+    packed = points | (line.plain[:, 0] == ord("W")).astype(np.uint16) << _WHITE_BIT
+    off = np.flatnonzero(((column >= size) | (row >= size)) & ~is_pass)
     return np.asarray(packed[: off[0]] if len(off) else packed, np.uint16)

@@ -6,7 +6,7 @@ write only what changes, so a record that is read and written again keeps every 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -16,8 +16,17 @@ from tengen import coords
 from tengen.errors import IllegalMove, SgfError, unknown_name
 from tengen.game import BLACK, WHITE, Game, checked_color
 from tengen.sgf.grammar import Properties, declared_charset
-from tengen.sgf.info import APPLICATION, SgfInfo, raw_text, read_info, root_properties, text_of
-from tengen.sgf.main_line import SgfProblem, first_player, move_of, player, point_of, read_setup, setup_points
+from tengen.sgf.info import APPLICATION, OTHER_NAMES, SgfInfo, raw_text, read_info, root_properties, text_of
+from tengen.sgf.main_line import (
+    SgfProblem,
+    first_player,
+    leading_moves,
+    move_of,
+    player,
+    point_of,
+    read_setup,
+    setup_points,
+)
 from tengen.sgf.values import Result, result
 
 SETUP = ("AB", "AW", "AE")
@@ -130,8 +139,8 @@ class GameNode:
 
     @property
     def setup(self) -> dict[int, int]:
-        """Points that change without a move (AB, AW, AE): 0 black, 1 white, 2 empty. Raises SgfProblem, and ValueError
-        where another color is set."""
+        """Points that change without a move (AB, AW, AE): 0 black, 1 white, 2 empty; those `off_board` are left out.
+        Raises SgfProblem, and ValueError where another color is set."""
         return {point: color for color, name in enumerate(SETUP) for point in self._points(name)}
 
     @setup.setter
@@ -140,6 +149,14 @@ class GameNode:
             raise ValueError(f"a point is set up as 0 (black), 1 (white) or 2 (empty), not {others.pop()!r}")
         for color, name in enumerate(SETUP):
             self._set_points(name, [point for point, new in stones.items() if new == color])
+
+    @property
+    def off_board(self) -> list[str]:
+        """The values of a setup that are off the board, such as `AB[zz]`; they stay in the record."""
+        values: list[str] = []
+        for name in SETUP:
+            setup_points(self.properties, name, self.tree.size, values)
+        return values
 
     @property
     def to_play(self) -> int | None:
@@ -232,7 +249,7 @@ class GameNode:
         return pairs
 
     def _points(self, name: str) -> list[int]:
-        return setup_points(self.properties, name, self.tree.size)
+        return setup_points(self.properties, name, self.tree.size, off_board=[])
 
     def _points_on_board(self, name: str) -> list[int]:
         try:
@@ -324,7 +341,8 @@ class GameTree:
     @property
     def info(self) -> SgfInfo:
         """The game information of the root. Assign a changed copy: only what differs is written."""
-        return read_info(self.root.properties, self.charset)
+        moves = (node.move[0] for node in self.main_line() if node.move is not None)
+        return read_info(self.root.properties, self.charset, leading_moves(moves))
 
     @info.setter
     def info(self, info: SgfInfo) -> None:
@@ -334,6 +352,8 @@ class GameTree:
                 values = new.get(name, [])
                 self._prepare_for("".join(value.decode() for value in values))
                 self.root._set(name, values)
+                if other := OTHER_NAMES.get(name):
+                    self.root._set(other, [])
 
     # Nodes.
 
@@ -473,7 +493,7 @@ class GameTree:
             if node.to_play is not None:
                 return node.to_play
             setups.append(node.properties)
-        return first_player(read_setup(setups, self.size)[0], None)
+        return first_player(read_setup(setups, self.size, off_board=[])[0], None)
 
     def _games(self, line: Sequence[GameNode]) -> Iterator[tuple[Game, int]]:
         """The games of `positions` with their history, and whose turn it is, which may be another than theirs."""
@@ -526,22 +546,36 @@ class GameTree:
                 self._illegal.append(node)
         return [found[node.id] for node in nodes if node.id in found]
 
-    def allows(self, rules: str, komi: float) -> bool:
-        """Whether all moves that can be shown are legal under these rules. Nothing changes."""
-        return not any(illegal for _node, _problem, illegal in self._problems(rules, komi))
+    def allows(self, rules: str, komi: float, but: Container[GameNode] = ()) -> bool:
+        """Whether all moves that can be shown, `but` these and what follows them, are legal under these rules. Nothing
+        changes."""
+        return not any(illegal and node not in but for node, _problem, illegal in self._problems(rules, komi))
+
+    @property
+    def hidden(self) -> list[GameNode]:
+        """The nodes that cannot be shown because `check_moves` has found their moves illegal."""
+        return [node for node in self._illegal if node in self]
+
+    def check_again(self) -> None:
+        """Check all moves again, after a change of a position or of the rules: what was illegal may be legal now."""
+        # A node that an edit has removed keeps its problem: it is checked the next time, should it come back.
+        hidden, self._illegal = self._illegal, []
+        for node in hidden:
+            node.problem = "" if node in self else node.problem
+        self.check_moves()
+        self._illegal += [node for node in hidden if node not in self]
+        self._visited = {place: node for place, node in self._visited.items() if not node.problem}
+
+    def guess_rules(self) -> None:
+        """Take rules and komi from the root and the main line, when the tree is read."""
+        self.rules, self.komi = _rules_and_komi(self.info)
 
     def read_rules(self) -> None:
         """Take rules and komi from the root again, after an edit of it. Where they differ, moves are checked by the new
         rules and all analyses are dropped."""
         if (read := _rules_and_komi(self.info)) != (self.rules, self.komi):
             self.rules, self.komi = read
-            # A node that an edit has removed keeps its problem: it is checked by the next rules, should it come back.
-            hidden, self._illegal = self._illegal, []
-            for node in hidden:
-                node.problem = "" if node in self else node.problem
-            self.check_moves()
-            self._illegal += [node for node in hidden if node not in self]
-            self._visited = {place: node for place, node in self._visited.items() if not node.problem}
+            self.check_again()
             self.position_changed(self.root)
 
     def _problems(self, rules: str, komi: float) -> Iterator[tuple[GameNode, str, bool]]:

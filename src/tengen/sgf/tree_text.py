@@ -13,16 +13,16 @@ from tengen.sgf.grammar import (
     declared_charset,
     first_tree,
     has_lost_names,
-    read_line,
+    parse_tree,
     without_half_brackets,
 )
 from tengen.sgf.info import komi_problem
 from tengen.sgf.main_line import SMALL_NAMES, SgfProblem, board_size, missing_handicap
-from tengen.sgf.tree import GameTree
+from tengen.sgf.tree import GameNode, GameTree
 
 
 def read_tree(data: bytes) -> GameTree:
-    """Read the first game of an SGF text with its variations. A damaged text gives the main line up to the damage.
+    """Read the first game of an SGF text with its variations. A damaged text gives what comes before the damage.
 
     Handicap stones that the record does not give are set up in the root. Raises SgfError unless the text is a game of
     Go on a square board of a size that this build plays.
@@ -33,15 +33,9 @@ def read_tree(data: bytes) -> GameTree:
     mended = without_half_brackets(text)
     if not has_escapes(text) and all(mended.count(mark) == text.count(mark) for mark in (b"[", b"]", b"\\")):
         mended = text  # no character of two bytes contains a bracket, so the grammar can read the original bytes
-    # All variations, or the main line of a damaged text.
-    damage = ""
-    try:
-        coarse = sgf_grammar.parse_sgf_game(mended)
-        charset = guess_charset(mended, declared_charset(coarse.sequence[0]))
-    except ValueError:
-        line = read_line(text)
-        coarse, charset, damage = sgf_grammar.Coarse_game_tree(), line.charset, line.damage
-        coarse.sequence = line.nodes
+    parsed = parse_tree(mended)
+    coarse = parsed.tree
+    charset = guess_charset(mended, declared_charset(coarse.sequence[0]))
     # The tree, with what could not be read in its problems.
     root = _named(coarse.sequence[0])
     if mended is not text:
@@ -49,13 +43,15 @@ def read_tree(data: bytes) -> GameTree:
     tree = GameTree(board_size(root), root, charset)
     if tree.root.problem:
         raise SgfError(tree.root.problem)
-    if damage:
-        tree.problems.append(damage)
+    tree.problems += _off_board(tree.root)
+    if parsed.damage:
+        tree.problems.append(f"{parsed.damage}{': what follows is lost when the record is saved' * parsed.is_cut}")
     if has_lost_names(list(sgf_grammar.main_sequence_iter(coarse))):
         tree.problems.append(SMALL_NAMES)
     _add_nodes(tree, coarse)
+    tree.guess_rules()
     _add_missing_handicap(tree)
-    if tree.root.variations and (problem := komi_problem(root, charset, tree.komi)):
+    if tree.root.variations and (problem := komi_problem(tree.info, root, charset, tree.komi)):
         tree.problems.append(problem)
     return tree
 
@@ -76,7 +72,14 @@ def _add_nodes(tree: GameTree, coarse: sgf_grammar.Coarse_game_tree) -> None:
             if node.problem and not lost:
                 tree.problems.append(node.problem)
                 lost = True
+            elif not lost:
+                tree.problems += _off_board(node)
         pending.extend((node, child, 0, lost) for child in reversed(current.children))
+
+
+def _off_board(node: GameNode) -> list[str]:
+    """What a node sets up off the board, in words."""
+    return [f"a point off the board: {value} is not shown, but saved" for value in node.off_board]
 
 
 def _named(properties: Properties) -> Properties:

@@ -141,6 +141,7 @@ _MAX_KOMI = 1 << 20  # a game keeps its komi as float32, which has every half po
 MAX_FOREIGN_KOMI = 50
 """The highest komi that is believed of a record that Tengen has not made."""
 _ZI_KOMI = (2.75, 3.25, 3.75)
+_FOX_HUNDREDTHS, _FOX_ZI_KOMI = 10, 3.5
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반½]")
 _HALF = re.compile(r"(?<![目집])[半반]\s*[目집]|½")
@@ -148,11 +149,12 @@ _STONES = re.compile(r"(\d+(?:[.,]\d+)?)?又?(?:(\d+)/(\d+))?子")
 _FRACTION = re.compile(r"\D*(?:\d+(?:\s+|\s*又\s*))?\d+\s*/\s*\d")
 
 
-def komi(text: str, points: bool = False) -> tuple[float | None, bool]:
+def komi(text: str, points: bool = False, fox: bool = False, zi: bool = True) -> tuple[float | None, bool]:
     """The komi in points, and whether the record counts in Chinese stones (zi, two points each).
 
     `6.5` is 6.5; `650` is 6.5 in hundredths; `375`, `3.75` and `3又3/4子` are stones: 7.5 points. None for an
-    impossible komi. With `points` the text is the komi in points whatever its size, as Tengen writes it.
+    impossible komi. With `points` the text is the komi in points whatever its size, as Tengen writes it. With `fox`,
+    for the Fox server, `50` is 0.5 in hundredths, and `350` is stones where the rules may count them (`zi`): 7 points.
     """
     text = text[:_LONGEST]
     if points:
@@ -164,12 +166,20 @@ def komi(text: str, points: bool = False) -> tuple[float | None, bool]:
     value = _points(text)
     if value is None:
         return None, False
-    if abs(value) >= 100:
+    zi_komi: tuple[float, ...] = _ZI_KOMI
+    if abs(value) >= 100 or (fox and abs(value) >= _FOX_HUNDREDTHS and (value / 50).is_integer()):
         value /= 100
-    if value in _ZI_KOMI:
+        zi_komi = (*_ZI_KOMI, _FOX_ZI_KOMI) if fox and zi else _ZI_KOMI
+    if value in zi_komi:
         return 2 * value, True
     whole = abs(value) <= MAX_FOREIGN_KOMI and (2 * value).is_integer()
     return (value, False) if whole else (None, False)
+
+
+def in_hundredths(text: str) -> bool:
+    """Whether a KM value is the komi in hundredths, as only servers write it."""
+    value = _points(text[:_LONGEST])
+    return value is not None and abs(value) >= 100
 
 
 def _stones(text: str) -> float | None:
@@ -202,6 +212,7 @@ _WINS_IN_WORDS = re.compile(
 )
 _LOSES_IN_WORDS = re.compile(r"\s*(黑|黒|白)\S*?(.*[负負].*)", re.DOTALL)
 _FIRST_WORD = re.compile(r"\W*(\w*)")
+_MOVE_COUNT = re.compile(r"\d+\s*(?:手完|手まで|手|수)\W*")
 _ENDINGS = (  # the first word, else a part of a text that does not begin with a margin
     ("time", ("t",), ("time", "超时", "超時", "时间", "時間", "시간")),
     ("forfeit", ("f",), ("forf",)),  # also Forfeit
@@ -213,10 +224,13 @@ _NOTHING = ("", "?", "unknown", "unfinished", "未知")
 def result(text: str, zi: bool = False) -> Result:
     """The result of an RE value: `B+R`, `W+3.5`, `B+T`, `Draw`, `0`, `Void`, `?`, `黑中盘胜`, `白胜1又1/4子` ...
 
+    The number of moves may come first, as in `182수 백불계승`.
     With `zi` a plain number counts Chinese stones of two points. A number that no count can give (`W+0.0` or `B+0.02`
     of the Fox server) gives a winner without a score.
     """
     plain = text.strip()[:_LONGEST]
+    if found := _MOVE_COUNT.match(plain):
+        plain = plain[found.end() :]
     lower = plain.lower()
     if lower in _NOTHING:
         return Result()
