@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "data": RULES,
     "networks": {"errors", "disk", "checksums", "plugins", "formats"},
     "statistics": set(),
-    "cluster": {"errors"},
+    "cluster": {"errors", "disk"},
     "runs": RULES | {"statistics"},
     "training": RULES | {"cluster", "networks", "data", "evaluators", "runs", "statistics"},
     "formats": RULES,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +80,72 @@ class Wrong(Squares):
         yield
 
 
+def here(folder: Path) -> bool:
+    """Whether this is the machine on which this was asked first."""
+    import ray
+
+    with suppress(FileExistsError), (folder / "bad").open("x") as file:
+        file.write(ray.get_runtime_context().get_node_id())
+    time.sleep(0.01)
+    return (folder / "bad").read_text() == ray.get_runtime_context().get_node_id()
+
+
+class Slow(Squares):
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        for number in items:
+            time.sleep(0.05)
+            yield [number], (number**2, os.getpid())
+
+
+class FullDisk(Slow):
+    """The machine that is the first to have an item has no room on its disk."""
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        if here(self._folder):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        yield from super().do(items, stop)
+
+
+class Hanging(Squares):
+    """The process that gets item 5 hangs, unless one has."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        for number in items:
+            if number == 5 and not (self._folder / "hung").exists():
+                (self._folder / "hung").touch()
+                os.kill(os.getpid(), signal.SIGSTOP)
+            yield [number], (number**2, os.getpid())
+
+
 class Old(Worker):
-    def version(self) -> str:
-        return "0.0.1"
+    def version(self) -> tuple[str, str]:
+        return "0.0.1", super().version()[1]
+
+
+class OldThere(Worker):
+    """On the machine where a worker starts first."""
+
+    folder = Path()
+
+    def version(self) -> tuple[str, str]:
+        found = super().version()
+        return ("0.0.1", found[1]) if here(self.folder) else found
+
+
+class DyingThere(OldThere):
+    def version(self) -> tuple[str, str]:
+        return Worker.version(self)
+
+    def run(self, *words: Any) -> Any:
+        if here(self.folder):
+            os._exit(1)
+        yield from super().run(*words)
 
 
 class Bare(Worker):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +23,23 @@ import cluster_work
 import onnx
 import pytest
 import torch
-from cluster_work import Bare, Both, Dying, DyingAtStep, DyingOnce, Old, Opened, Squares, Stuck, Wrong
+from cluster_work import (
+    Bare,
+    Both,
+    Dying,
+    DyingAtStep,
+    DyingOnce,
+    DyingThere,
+    FullDisk,
+    Hanging,
+    Old,
+    OldThere,
+    Opened,
+    Slow,
+    Squares,
+    Stuck,
+    Wrong,
+)
 from killing import kill_at
 from training.small_run import settings_of, write_store
 from unrendered import skip_rendering
@@ -32,11 +51,11 @@ from ray.cluster_utils import Cluster as RayNodes  # noqa: E402
 import tengen  # noqa: E402
 from tengen.checksums import Integrity  # noqa: E402
 from tengen.cli.review import command as review_command  # noqa: E402
-from tengen.cluster import Cluster, Place, Worker  # noqa: E402
+from tengen.cluster import Cluster, Place, SharedFiles, Worker, files  # noqa: E402
 from tengen.cluster import cluster as cluster_module  # noqa: E402
 from tengen.data.record import GameRecord  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
-from tengen.errors import TengenError  # noqa: E402
+from tengen.errors import ClusterError, TengenError  # noqa: E402
 from tengen.evaluators.installed_networks import find_network  # noqa: E402
 from tengen.match.cluster import MatchWork  # noqa: E402
 from tengen.match.folder import read_folder  # noqa: E402
@@ -163,8 +182,9 @@ def pretended(monkeypatch: pytest.MonkeyPatch, cpus: int, workers: int) -> Clust
     """Of one machine with so many cores, whose workers have started, and without Ray."""
     fake, started = Mock(), list[Any]()
     fake.is_initialized.return_value = True
-    fake.nodes.return_value = [{"Alive": True, "Resources": {"CPU": cpus}}]
-    fake.get.return_value = tengen.__version__
+    address = {"NodeID": "a", "NodeManagerHostname": "anna", "NodeManagerAddress": "10.0.0.1"}
+    fake.nodes.return_value = [{"Alive": True, "Resources": {"CPU": cpus}, **address}]
+    fake.get.return_value = tengen.__version__, "a"
     fake.exceptions.RayError = fake.exceptions.RayTaskError = RuntimeError
 
     def start() -> Mock:
@@ -184,27 +204,101 @@ def pretended(monkeypatch: pytest.MonkeyPatch, cpus: int, workers: int) -> Clust
 
 
 def test_a_lost_machine_is_one_failure_however_many_workers_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "MAX_FAILURES", 3)
+    monkeypatch.setattr(cluster_module, "MAX_FAILURES", 2)
+    monkeypatch.setattr(cluster_module, "REST_SECONDS", 0)
     cluster, died = pretended(monkeypatch, 100, 16), RuntimeError("The node died.")
-    before: set[Any] = set()
-
-    def new() -> list[Any]:
-        cluster.scale_up(16)
-        fresh = [worker for worker in cluster.scale_up(0)[0] if worker not in before]
-        before.update(fresh)
-        return fresh
-
-    first = new()
-    for worker in first[:8]:
-        cluster.worker_died(worker, died)
     for _ in range(2):
-        for worker in new():
+        cluster.scale_up(16)
+        for worker in cluster.scale_up(0)[0]:
             cluster.worker_died(worker, died)
-    for worker in first[8:]:
+    cluster.scale_up(16)
+    *others, last = cluster.scale_up(0)[0]
+    for worker in others:
         cluster.worker_died(worker, died)
-    assert cluster.traffic.died == 16 + 2 * 8
-    with pytest.raises(TengenError, match=r"4 workers .* died one after the other: The node died"):
-        cluster.worker_died(new()[0], died)
+    assert cluster.traffic.died == 3 * 16 - 1
+    with pytest.raises(ClusterError, match=r"3 workers .* died one after the other: The node died"):
+        cluster.worker_died(last, died)
+
+
+def test_a_machine_that_fails_again_and_again_rests_longer_and_longer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A worker there started again at once, for ever, and nothing was said."""
+    clock = Mock(return_value=1000.0)
+    monkeypatch.setattr(cluster_module, "time", Mock(monotonic=clock))
+    monkeypatch.setattr(cluster_module, "MAX_FAILURES", 1000)
+    cluster, starts = pretended(monkeypatch, 100, 1), list[float]()
+    while clock.return_value < 1000 + 3600:
+        clock.return_value += 0.5
+        for worker in cluster.scale_up(1)[0]:
+            starts.append(clock.return_value)
+            cluster.worker_died(worker, RuntimeError("Killed."))
+    waits = [int(b - a) for a, b in pairwise(starts)]
+    assert waits[:3] == [1, 2, 4] and max(waits) <= 301 and len(starts) < 25
+    assert caplog.messages[0] == "anna failed and rests for a while: Killed."
+    assert all("waiting for the cluster" in text for text in caplog.messages[1:])
+
+
+def test_a_run_outlives_the_absence_of_all_machines(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Weeks of work ended when the last machine was started anew, with the advice to lower what the recipe asks for."""
+    cluster = pretended(monkeypatch, 1, 0)
+    cluster.scale_up(1)
+    (worker,), _ = cluster.scale_up(1)
+    for name in ("JOIN_SECONDS", "PATIENCE", "_CHECK_SECONDS"):
+        monkeypatch.setattr(cluster_module, name, -1)
+    (node,) = cluster._ray.nodes.return_value
+    cluster._ray.nodes.return_value = [{**node, "Alive": False}]
+    cluster.worker_died(worker, RuntimeError("The node died."))
+    for _ in range(3):
+        assert cluster.scale_up(1) == ([], [])
+    words = "waiting for the cluster: no machine with 1 cores for a worker is there that has not just failed"
+    assert caplog.messages == [words]
+    cluster._ray.nodes.return_value = [node]
+    assert len(cluster.scale_up(1)[1]) == 1
+
+
+def test_a_worker_that_waits_for_another_machine_may_start_on_the_one_that_has_rested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the others have no free place."""
+    clock = Mock(return_value=1000.0)
+    monkeypatch.setattr(cluster_module, "time", Mock(monotonic=clock))
+    cluster = pretended(monkeypatch, 1, 1)
+    cluster.scale_up(1)
+    (worker,), _ = cluster.scale_up(1)
+    cluster.give_up(worker, OSError("No space left on device"))
+    options = cluster._ray.remote.return_value.options
+    for seconds, selector in ((0.1, {"ray.io/node-id": "!in(a)"}), (2, None)):
+        clock.return_value += seconds
+        ready, (waiting,) = cluster.scale_up(1)
+        assert not ready and options.call_args.kwargs.get("label_selector") == selector
+    assert cluster._workers == [waiting]
+
+
+def test_work_that_raises_everywhere_is_wrong_and_that_of_some_machines_is_done_by_others() -> None:
+    cluster, first = Mock(), TengenError("first")
+    dispatcher = cluster_module._Dispatcher(cluster, Mock(), Squares(), [1], 1)
+
+    def fails(*nodes: str) -> bool:
+        dispatcher._errors = [(time.monotonic(), node, first) for node in nodes]
+        try:
+            dispatcher._check_errors()
+        except TengenError as error:
+            assert error is first
+            return True
+        return False
+
+    cluster.has_others.return_value = True
+    assert not fails() and not fails("a", "b") and not fails(*"aaaa") and fails("a", "b", "c")
+    cluster.has_others.return_value = False
+    assert fails("a", "b")
+    dispatcher._assignments[Mock()] = cluster_module._Assignment(stream=Mock())
+    assert not fails("a", "b", "c"), "others are still at it"
+    dispatcher._assignments.clear()
+    dispatcher._finished = 1
+    assert not fails(*"aaa") and fails(*"abababababab"), "it could be done before"
 
 
 def test_workers_that_no_machine_has_room_for_take_no_items_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +324,7 @@ def test_the_players_leave_a_learner_its_share_of_a_machine(
     """Of all cores that they had taken none became free, and the run stood still after the games of its first cycle."""
     cluster = pretended(monkeypatch, 4, 0)
     cluster.place = Place(cpus=2)
-    monkeypatch.setattr(Cluster, "_machines", lambda _: [{"CPU": 8, "GPU": 1}, {"CPU": 4, "memory": 10**9}])
+    monkeypatch.setattr(Cluster, "_machines", lambda *_: [{"CPU": 8, "GPU": 1}, {"CPU": 4, "memory": 10**9}])
     beside = cluster.beside(learner)
     assert len(beside._workers) == 1, "it starts first"
     cluster.scale_up(100)
@@ -259,6 +353,129 @@ def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster,
 def test_an_error_of_the_work_is_raised_here(cluster: Cluster) -> None:
     with pytest.raises(TengenError, match=r"^7 is no number$"):
         list(cluster.run(Wrong(), [7]))
+
+
+@pytest.fixture(scope="module")
+def second(nodes: RayNodes, cluster: Cluster) -> Iterator[Any]:
+    """A second machine, for two workers of half a core: the first one is left with as many places."""
+    node = add_node(nodes, 1)
+    yield node
+    nodes.remove_node(node)
+
+
+@pytest.mark.parametrize(
+    ("kind", "work", "words"),
+    [
+        (Worker, FullDisk, "OSError: .* No space left on device"),
+        (OldThere, Slow, "a machine of the cluster has Tengen 0.0.1"),
+        (DyingThere, Slow, "The actor died unexpectedly"),
+    ],
+)
+def test_a_machine_that_fails_is_named_and_the_others_do_its_items(
+    kind: type[Worker],
+    work: type[Slow],
+    words: str,
+    nodes: RayNodes,
+    second: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The run of all machines ended."""
+    monkeypatch.setattr(OldThere, "folder", tmp_path)
+    monkeypatch.setattr(cluster_module, "Worker", kind)
+    until = time.monotonic() + 60
+    with Cluster(nodes.address, Place(cpus=0.5)) as found:
+        done: list[int] = []
+        for items, _ in found.run(
+            work(tmp_path),
+            list(range(10_000)),
+            ahead=2,
+            stop=lambda: time.monotonic() > until or (len(done) > 40 and bool(caplog.messages)),
+        ):
+            done.extend(items)
+        assert len(set(done)) == len(done) > 40
+        (warning, *_) = caplog.messages
+        assert re.fullmatch(rf"\S+ failed and rests for a while: {words}.*", warning)
+        assert found.traffic.died < 20
+
+
+def test_a_single_worker_is_replaced_by_one_on_another_machine(nodes: RayNodes, second: Any, tmp_path: Path) -> None:
+    """As the learner."""
+    with Cluster(nodes.address, Place(cpus=0.5, workers=1)) as found:
+        done = [square for _, (square, _) in found.run(FullDisk(tmp_path), [2, 3])]
+    assert done == [4, 9]
+
+
+def test_what_raises_on_all_machines_ends_soon(nodes: RayNodes, second: Any) -> None:
+    started = time.monotonic()
+    with (
+        Cluster(nodes.address, Place(cpus=0.5)) as found,
+        pytest.raises(TengenError, match=r"^\d is no number$"),
+    ):
+        list(found.run(Wrong(), [7, 8, 9]))
+    assert time.monotonic() - started < 60
+
+
+def test_a_worker_that_hangs_is_replaced(
+    nodes: RayNodes, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was waited for without end and without a word."""
+    monkeypatch.setattr(cluster_module, "SILENCE", 2)
+    until = time.monotonic() + 90
+    with Cluster(nodes.address, Place(cpus=0.5, workers=1)) as found:
+        run = found.run(Hanging(tmp_path), range(10), stop=lambda: time.monotonic() > until)
+        assert [square for _, (square, _) in run] == [number**2 for number in range(10)]
+    assert re.search(r"\S+ failed and .*: a worker with 1 items has not answered for \d+ s", caplog.text)
+
+
+def test_a_worker_that_gives_no_result_is_named(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cluster_module, "SILENCE", 1)
+    until = time.monotonic() + 60
+    stop = lambda: bool(caplog.messages) or time.monotonic() > until  # noqa: E731
+    list(cluster.run(Stuck(tmp_path), [0], stop=stop))
+    assert re.search(r"^\S+ gives no result for \d+ s though it answers: it has 1 items, first 0$", caplog.messages[0])
+
+
+def test_files_of_workers_that_were_killed_are_removed_by_the_next_one(tmp_path: Path) -> None:
+    """Those of a learner, with all games of a run, stayed on its machine when the process that leads was killed."""
+    code = "import os, tempfile; from tengen.cluster.files import WorkerFolder; folder = WorkerFolder(); "
+    code += "print(tempfile.mkdtemp(), flush=True); "
+
+    def start(end: str) -> subprocess.Popen[str]:
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        return subprocess.Popen([sys.executable, "-c", code + end], env=environment, **pipes)
+
+    def folder(process: subprocess.Popen[str]) -> Path:
+        assert process.stdout is not None
+        return Path(process.stdout.readline().strip()).parent
+
+    with start("input()") as alive, start("os.kill(os.getpid(), 9)") as killed:
+        folders = folder(alive), folder(killed)
+        killed.wait()
+        with start("folder.close()") as last:
+            assert folder(last).parent == tmp_path
+        assert set(tmp_path.iterdir()) == {folders[0]} and folders[0] != folders[1]
+        alive.kill()
+
+
+def test_a_file_that_was_written_in_part_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that was full for a moment."""
+    monkeypatch.setattr(files, "import_ray", lambda: Mock(get=lambda content: content))
+    shared, write = SharedFiles({"store": {"store/games": b"all of it"}}), Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        write(path, content[:3])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space left"):
+            shared.unpack(tmp_path)
+    assert (shared.unpack(tmp_path)["store"] / "games").read_bytes() == b"all of it"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 """The learner: its replay window, cycles that are learned again, and game records in its batches."""
 
+import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,15 +17,15 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from selfplay.random_games import played_game, write_store  # noqa: E402
 from selfplay.run_folder import write_run  # noqa: E402
 
-from tengen.cluster import Place  # noqa: E402
+from tengen.cluster import Place, files  # noqa: E402
 from tengen.data import LabelSampler, Store, StoreWriter  # noqa: E402
 from tengen.data.batch import Batch  # noqa: E402
 from tengen.data.label_sampler import MixedSampler, TargetMix, recorded_positions  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.selfplay import learn as learning  # noqa: E402
-from tengen.selfplay.cluster_learner import ClusterLearner  # noqa: E402
-from tengen.selfplay.config import SelfPlayConfig, WindowConfig  # noqa: E402
+from tengen.selfplay.cluster_learner import ClusterLearner, LearningWork, TrainingCycle  # noqa: E402
+from tengen.selfplay.config import LearnConfig, SelfPlayConfig, WindowConfig  # noqa: E402
 from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
 from tengen.selfplay.learn import Learner, Window, window_size  # noqa: E402
 from tengen.training.card import games_learned, learned_games  # noqa: E402
@@ -114,6 +117,48 @@ def test_a_run_that_learns_on_a_gpu_of_a_cluster_is_resumed_without_one_here(
     learn = learner.config.learn.model_copy(update={"device": "cuda"})
     config, nobody = learner.config.model_copy(update={"learn": learn}), cast(Any, NoWorkers())
     ClusterLearner(config, learner.folder, ShutdownFlag(), nobody, Place()).check_state(1)
+
+
+class OneWorker(NoWorkers):
+    """A cluster whose worker is this process; `sent` are the cycles that it got."""
+
+    def __init__(self) -> None:
+        self.sent: list[TrainingCycle] = []
+
+    def run(self, work: LearningWork, cycles: Iterator[TrainingCycle], **_: object) -> Iterator[Any]:
+        for cycle in cycles:
+            self.sent.append(cycle)
+            yield from work.do(iter([cycle]), threading.Event())
+
+
+def test_a_worker_that_learns_gets_the_games_of_its_window_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It got all games of the run, and the process that leads kept them. A damaged state is made again all the same."""
+    monkeypatch.setattr(files, "import_ray", lambda: Mock(put=lambda content: content, get=lambda content: content))
+    learn = {"batch_size": 8, "reuse": 0.5, "window": {"min_positions": 100, "max_positions": 150}}
+    config = write_run(tmp_path / "alone", cycles=6, games=8, cycles_done=6)
+    config = config.model_copy(update={"network": RESIDUAL, "learn": LearnConfig.model_validate(learn)})
+    shutil.copytree(tmp_path / "alone", tmp_path / "cluster")
+    cluster, results = OneWorker(), []
+    for name in ("alone", "cluster"):
+        folder, store = SelfPlayFolder(tmp_path / name), Store.open(tmp_path / name / "games")
+        folder.candidate(1).parent.mkdir(parents=True, exist_ok=True)
+        folder.checkpoint(1).parent.mkdir(parents=True, exist_ok=True)
+        leading = ClusterLearner(config, folder, ShutdownFlag(), cast(Any, cluster), Place())
+        learner = leading if name == "cluster" else Learner(config, folder, ShutdownFlag())
+        events = []
+        for cycle in range(6):
+            if cycle == 4:
+                folder.checkpoint(4).write_bytes(b"damaged")
+            events.append(learner.learn(cycle, store.head(cycle + 1), 8).event())
+        results.append((events, [p.detach().clone() for p in learner.trainer.network.parameters()]))
+    (found, weights), (expected, others) = results
+    assert found == expected
+    assert all(torch.equal(*both) for both in zip(weights, others, strict=True))
+    sent = [[place for place in item.files.parts["run"] if place.endswith(".arrow")] for item in cluster.sent]
+    assert [len(names) for names in sent[:3]] == [1, 2, 3] and len(sent[-1]) < 6
+    assert set(leading._shards) == {Path(place).name for place in sent[-1]}
 
 
 def test_a_cycle_draws_from_its_window_as_the_recipe_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

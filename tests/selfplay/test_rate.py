@@ -12,7 +12,7 @@ import pytest
 from selfplay.made_up import Passer
 
 from tengen.engine.search import TreeSearch
-from tengen.errors import NetworkError
+from tengen.errors import ClusterError, NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.batch import never_stop
@@ -285,6 +285,21 @@ def test_who_is_not_there_is_left_out_with_the_reason_and_the_rest_is_played(tmp
         and "unacceptable size" in text
     )
     assert len(event.left_out) == 3
+
+
+def test_a_fault_of_the_cluster_ends_the_rating_and_is_not_kept_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network had no rating for good, its anchors being left out."""
+
+    def away(*_: object) -> None:
+        raise ClusterError("no machine is there")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rating, "play", away)
+        with pytest.raises(ClusterError):
+            rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=load)
+    assert rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=load).pairings[0].tally.games == 6
 
 
 def test_a_program_that_dies_does_not_stop_the_rating_and_is_named(tmp_path: Path) -> None:

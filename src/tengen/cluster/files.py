@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tengen.cluster.connection import import_ray
+from tengen.disk import try_lock, write_whole
+
+_PREFIX = "tengen-worker-"
+_LOCK = "lock"
 
 
 @dataclass(frozen=True)
@@ -45,10 +52,37 @@ class SharedFiles:
                 path = destination.parent / place
                 if not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_bytes(import_ray().get(content))
+                    with write_whole(path, durable=False) as temporary:  # a part of it would pass for the whole
+                        temporary.write_bytes(import_ray().get(content))
         return found
 
     def destination(self, folder: Path, name: str) -> Path:
         """Where `unpack` writes the file or folder of this name, which must have contents."""
         number, place = list(self.parts).index(name), next(iter(self.parts[name]))
         return folder / str(number) / place.partition("/")[0]
+
+
+class WorkerFolder:
+    """The folder of a worker for the temporary files of its process, locked as long as the process lives.
+
+    Ray kills workers whose leading process was killed: the next worker on the machine removes what they left.
+    """
+
+    def __init__(self) -> None:
+        for lock in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+            with suppress(OSError, NotImplementedError):  # another user's; a file system without locks
+                if (free := try_lock(lock)) is not None:
+                    free.release()
+                    shutil.rmtree(lock.parent, ignore_errors=True)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = None
+        with suppress(OSError, NotImplementedError):
+            self._lock = try_lock(self.path / _LOCK)
+        tempfile.tempdir = str(self.path)
+
+    def close(self) -> None:
+        """Remove the folder."""
+        tempfile.tempdir = None
+        if self._lock is not None:
+            self._lock.release()
+        shutil.rmtree(self.path, ignore_errors=True)

@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import tengen
 from tengen.cluster.connection import import_ray
+from tengen.cluster.files import WorkerFolder
 from tengen.errors import TengenError
 
 T = TypeVar("T", bound=Hashable)
@@ -58,9 +59,11 @@ class Worker:
         self._ended: set[str] = set()
         self._leaving = False
         self._lock = threading.Condition()
+        self._folder = WorkerFolder()
 
-    def version(self) -> str:
-        return tengen.__version__
+    def version(self) -> tuple[str, str]:
+        """The version of Tengen, and Ray's name of the machine. An answer says that this process is alive, too."""
+        return tengen.__version__, import_ray().get_runtime_context().get_node_id()
 
     def run(self, key: str, work: list[Any], items: list[Any]) -> Generator[bytes, None, None]:
         """Do these items, and what `add` brings meanwhile; give (items, result) pickled."""
@@ -75,8 +78,11 @@ class Worker:
         try:
             for done in job.work.do(job, job.stop):
                 yield pickle.dumps(done, protocol=5)
-        except TengenError as error:  # classes with other arguments cannot be sent
-            raise TengenError(str(error)) from None
+        except Exception as error:
+            self._ended.add(key)  # so that it is closed here, before the process is given up
+            if isinstance(error, TengenError):  # classes with other arguments cannot be sent
+                raise TengenError(str(error)) from None
+            raise
         finally:
             with self._lock:
                 job.running -= 1
@@ -98,7 +104,9 @@ class Worker:
             self._leaving = True
             for key in list(self._jobs):
                 self._end(key)
-            self._lock.wait_for(lambda: not self._jobs, seconds)
+            closed = self._lock.wait_for(lambda: not self._jobs, seconds)
+        if closed:
+            self._folder.close()
 
     def _end(self, key: str) -> None:
         self._ended.add(key)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from tengen.cluster import Cluster, Place, SharedFiles
-from tengen.data.format import MANIFEST
-from tengen.data.store import Store
+from tengen.data.format import MANIFEST, read_manifest
+from tengen.data.store import Shard, Store
 from tengen.disk import write_whole
 from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.portable_network import is_shipped
@@ -20,8 +19,7 @@ from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.places import LocalFiles
 from tengen.selfplay.config import LearnConfig, SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
-from tengen.selfplay.learn import Learner, LearningResult
-from tengen.selfplay.transport import FolderTransport
+from tengen.selfplay.learn import Learner, LearningResult, Window
 
 _RUN = "run"
 
@@ -31,11 +29,17 @@ LearningResultFiles: TypeAlias = tuple[LearningResult, bytes, bytes]
 
 @dataclass(frozen=True)
 class TrainingCycle:
-    """A cycle of training; `files` has what it needs of the run folder, as one folder."""
+    """A cycle of training; `files` has what it needs of the run folder, as one folder.
+
+    The games are those of cycle `first` and later, which hold the windows of this cycle and of the two before; `older`
+    positions were recorded in the others.
+    """
 
     cycle: int
     fresh_games: int
-    files: SharedFiles = field(compare=False)
+    first: int
+    older: int
+    files: SharedFiles = field(compare=False, repr=False)
 
 
 class ClusterLearner(Learner):
@@ -57,8 +61,15 @@ class ClusterLearner(Learner):
         return self.config.learn.model_copy(update={"device": "cpu", "compile": False})
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> LearningResult:
-        self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))
         number = cycle + 1
+        window = self.config.learn.window
+        # Where states are damaged the worker learns the cycles before again.
+        stores = [store.head(i) for i in range(max(1, cycle - 1), number + 1)]
+        game = min(Window.of(each, fresh_games, window).first_game for each in stores)
+        first, _ = store.locate(game)
+        older = sum(int(shard.recorded.sum()) for shard in store.shards[:first])
+        store.rest(game)
+        self._cycles.append(TrainingCycle(cycle, fresh_games, first, older, self._files(cycle, first)))
         for _, (learned, candidate, checkpoint) in self._results:
             written = {self.folder.candidate(number): candidate, self.folder.checkpoint(number): checkpoint}
             for path, content in written.items():
@@ -76,12 +87,14 @@ class ClusterLearner(Learner):
         while self._cycles:
             yield self._cycles.pop()
 
-    def _files(self, cycle: int) -> SharedFiles:
-        """The store and the state before a cycle, and the one before that in case it is damaged."""
+    def _files(self, cycle: int, first: int) -> SharedFiles:
+        """The games from a cycle on and the state before a cycle, and the one before that in case it is damaged."""
         manifest = (self.folder.games / MANIFEST).read_bytes()
-        for shard in json.loads(manifest)["shards"]:
-            if (name := shard["file"]) not in self._shards:
-                self._shards[name] = SharedFiles.put((self.folder.games / name).read_bytes())
+        names = [shard["file"] for shard in read_manifest(self.folder.games)["shards"][first : cycle + 1]]
+        # Ray frees the others.
+        self._shards = {
+            name: self._shards.get(name) or SharedFiles.put((self.folder.games / name).read_bytes()) for name in names
+        }
         states = [path for number in (cycle - 1, cycle) if (path := self.folder.checkpoint(number)).exists()]
         files = {f"{_RUN}/games/{MANIFEST}": SharedFiles.put(manifest)}
         files |= {f"{_RUN}/games/{name}": content for name, content in self._shards.items()}
@@ -90,7 +103,7 @@ class ClusterLearner(Learner):
 
 
 class LearningWork:
-    """Trains on cycle after cycle: the `Work` of the learner. A worker keeps the games that it has."""
+    """Trains on cycle after cycle: the `Work` of the learner. A worker keeps the games that it learns from."""
 
     def __init__(self, config: SelfPlayConfig, shared: SharedFiles) -> None:
         self._config, self._shared = config, shared
@@ -107,7 +120,8 @@ class LearningWork:
                 files = self._learner.learn(item)
             except KeyboardInterrupt:  # it was stopped
                 return
-            yield [item], files
+            # Without the files: what is pickled with a result Ray keeps as long as the worker lives.
+            yield [replace(item, files=SharedFiles({}))], files
 
     def close(self) -> None:
         if self._learner is not None:
@@ -126,7 +140,7 @@ class _WorkersLearner:
         self._folder = SelfPlayFolder(first.files.destination(self._root, _RUN))
         local = LocalFiles(shared.unpack(self._root / "shared"))
         self._learner = Learner(config, self._folder, ShutdownFlag(stop), local)
-        self._transport = FolderTransport(self._folder)
+        self._first, self._shards = 0, tuple[Shard, ...]()  # those that are open, from cycle `_first` on
 
     def learn(self, item: TrainingCycle) -> LearningResultFiles:
         """Train on a cycle, from the state that comes with it. Raises KeyboardInterrupt where it is stopped."""
@@ -135,11 +149,24 @@ class _WorkersLearner:
             path.unlink()
         item.files.unpack(self._root)
         number = item.cycle + 1
-        learned = self._learner.learn(item.cycle, self._transport.store().head(number), item.fresh_games)
+        self._learner.older_positions = item.older
+        learned = self._learner.learn(item.cycle, self._store(item), item.fresh_games)
         candidate = self._folder.candidate(number)
         files = learned, candidate.read_bytes(), self._folder.checkpoint(number).read_bytes()
         candidate.unlink()
         return files
+
+    def _store(self, item: TrainingCycle) -> Store:
+        """The games that came with a cycle; those of no later one are removed."""
+        games = self._folder.games
+        manifest = read_manifest(games)
+        manifest["shards"] = manifest["shards"][item.first : item.cycle + 1]
+        there = self._shards[item.first - self._first :] if item.first >= self._first else ()
+        store = Store(games, manifest, there)
+        self._first, self._shards = item.first, store.shards
+        for path in {*games.iterdir()} - {games / MANIFEST, *(games / shard["file"] for shard in manifest["shards"])}:
+            path.unlink()
+        return store
 
     def close(self) -> None:
         self._temporary.cleanup()

@@ -66,10 +66,13 @@ class Window:
     """Positions recorded in the whole run."""
 
     @classmethod
-    def of(cls, store: Store, fresh_games: int, config: WindowConfig) -> Window:
-        """The newest whole games that hold the positions of `window_size`, and all of the newest cycle."""
+    def of(cls, store: Store, fresh_games: int, config: WindowConfig, older: int = 0) -> Window:
+        """The newest whole games that hold the positions of `window_size`, and all of the newest cycle.
+
+        `older` positions were recorded before the store, which must hold the window.
+        """
         recorded = recorded_positions(store)
-        total, fresh = int(recorded.sum()), int(recorded[len(recorded) - fresh_games :].sum())
+        total, fresh = older + int(recorded.sum()), int(recorded[len(recorded) - fresh_games :].sum())
         newest = np.cumsum(recorded[::-1])
         games = int(np.searchsorted(newest, window_size(total, config))) + 1
         games = min(max(games, fresh_games), len(store))
@@ -109,6 +112,8 @@ class Learner:
         self._local = local
         self._stop = stop
         self.folder = folder
+        self.older_positions = 0
+        """Positions recorded in games before those of the stores that it gets, of which a worker has the last ones."""
         self.network_config = parse_config(config.network)
         self.inputs = plane_set(self.network_config.plane_set)
         self._widths = len(self.inputs.planes), len(self.inputs.scalars)
@@ -177,7 +182,7 @@ class Learner:
         """
         began = time.monotonic()
         config = self.config.learn
-        window = Window.of(store, fresh_games, config.window)
+        window = Window.of(store, fresh_games, config.window, self.older_positions)
         store.rest(window.first_game)  # games that no cycle learns from any more
         steps = max(1, round(window.fresh * config.reuse / config.batch_size))
         sampler = LabelSampler(
@@ -212,7 +217,7 @@ class Learner:
                 ) from error
             _logger.warning("%s is damaged or missing; cycle %d is learned again", path, cycle)
             path.unlink(missing_ok=True)
-            self.learn(cycle - 1, store.head(cycle), fresh_games)
+            self.learn(cycle - 1, store.head(len(store.shards) - 1), fresh_games)
             self.folder.candidate(cycle).unlink()
 
     def _mixed(self, sampler: LabelSampler, cycle: int) -> LabelSampler | MixedSampler:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tengen.cluster import Cluster
 from tengen.data.seeds import derive
-from tengen.errors import TengenError
+from tengen.errors import ClusterError, TengenError
 from tengen.match.batch import Check, never_stop
 from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
@@ -114,7 +114,8 @@ def rate(
     was killed continues with the games that are missing. Every game is a function of (the run's seed, number, anchor,
     game). Anchors that cannot play are left out, and the event says why. `check` is called before each batch and may
     raise, to stop. A `cluster` plays all games but those against programs, which are on this machine, by its CPU.
-    Raises TengenError when the network itself cannot be loaded, or ratings.json cannot be read or written.
+    Raises TengenError when the network itself cannot be loaded, ratings.json cannot be read or written, or the cluster
+    fails (ClusterError).
     """
     book = RatingBook.read(folder)
     if (done := book.event(number)) is not None:
@@ -132,6 +133,8 @@ def rate(
     for anchor in anchors:
         try:
             pairings.append(play(folder, anchor, number, match, config.seed, opener))
+        except ClusterError:  # the anchor is not to blame, and a rating is for good
+            raise
         except TengenError as error:
             left_out.append(f"{anchor.word} is left out: {error}")
             continue
