@@ -31,6 +31,27 @@ def test_flags_of_the_processor_are_those_of_linux() -> None:
     assert set(_native.processor_flags()) == listed & KNOWN_FLAGS
 
 
+def test_the_digest_of_the_code_is_that_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever they lie; of the native module that of its sources, as each machine compiles it for itself."""
+
+    def digest(folder: Path) -> str:
+        monkeypatch.setattr(machine, "__file__", str(folder / "src" / "tengen" / "machine.py"))
+        return machine.code_digest.__wrapped__()
+
+    found = set()
+    for folder in (tmp_path / "one", tmp_path / "other"):
+        for name in ("src/tengen/machine.py", "src/tengen/data/a.py", "native/board/b.h"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(name)
+        (folder / "src" / "tengen" / "_native.so").write_text(str(folder))
+        found.add(digest(folder))
+    assert len(found) == 1
+    for name in ("src/tengen/data/a.py", "native/board/b.h"):
+        (folder / name).write_text("changed")
+        found.add(digest(folder))
+    assert len(found) == 3
+
+
 @pytest.mark.parametrize(
     ("text", "cores"),
     [("150000 100000", 2), ("200000 100000", 2), ("5000 100000", 1), ("6400000 100000", 3), ("max 100000", 3), ("", 3)],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import errno
+import hashlib
 import multiprocessing
 import os
 import platform
@@ -106,6 +107,22 @@ def source_commit() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip()
+
+
+@cache
+def code_digest() -> str:
+    """The SHA-256 of the code: of the Python files of the package, in a clone also of the sources of the native module.
+
+    Not of the module itself: each machine may compile it for its own processor.
+    """
+    package = Path(__file__).parent
+    native = package.parents[1] / "native"
+    files = {path.relative_to(package): path for path in package.rglob("*.py")}
+    files |= {path.relative_to(native.parent): path for end in ("h", "cpp") for path in native.rglob(f"*.{end}")}
+    digest = hashlib.sha256()
+    for name, path in sorted(files.items()):
+        digest.update(name.as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def busy_cores() -> float:

@@ -225,6 +225,26 @@ def same_run(found: Path, expected: Path) -> None:
     torch.testing.assert_close(one, two, rtol=0, atol=0)
 
 
+def test_a_pool_of_limited_size_keeps_no_others_and_a_run_that_goes_on_needs_none(
+    parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also from the checkpoint before the newest, whose pool was another one."""
+    config = small_config(parent, pool={"every": 2, "max_members": 1})
+    run_policy_gradient(config, tmp_path / "whole", progress=False)
+    assert sorted(path.stem for path in (tmp_path / "whole" / "pool").iterdir()) == ["00000", "00004", "00006"]
+    folder = tmp_path / "run"
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(policy_gradient._Run, "_finish", interrupted)
+        run_policy_gradient(config, folder, progress=False)
+    newest(folder).write_bytes(b"damaged")
+    run_policy_gradient(config, folder, progress=False)
+    assert logged(folder) == logged(tmp_path / "whole")
+
+
 def _go(recipe: str, folder: Path, death: int) -> None:
     """In a process of its own, which dies at this change of a file of the run."""
     kill_at(folder, number=death)

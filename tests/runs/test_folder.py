@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from tengen import disk
 from tengen.errors import RecipeError
@@ -14,24 +15,51 @@ from tengen.runs.folder import RunFolder, difference, numbered
 RECIPE = {"kind": "supervised", "name": "x", "search": {"visits": 32, "params": {}}, "learn": {"threads": 2, "lr": 0.1}}
 
 
+class Search(BaseModel, extra="forbid"):
+    visits: int = 16
+    params: dict[str, int] = {}
+    settle: bool = True
+
+
+class Recipe(BaseModel, extra="forbid"):
+    """What runs of RECIPE are compared by, with a setting that is new, `search.settle`."""
+
+    kind: str = "supervised"
+    name: str = "x"
+    search: Search = Search(visits=32)
+    learn: dict[str, float] = {"threads": 2, "lr": 0.1}
+
+
 def test_a_fresh_folder_takes_any_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run", "supervised")
     with folder.lead():
-        folder.check_same(RECIPE)
+        folder.check_same(Recipe())
         folder.write_recipe(RECIPE)
     assert folder.saved_recipe() == RECIPE
-    folder.check_same(RECIPE)
+    folder.check_same(Recipe())
 
 
 def test_the_first_setting_that_differs_is_named(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, "supervised")
     folder.write_recipe(RECIPE)
     with pytest.raises(RecipeError, match=r"holds a run with search\.visits = 32, not 64; give the same settings"):
-        folder.check_same({**RECIPE, "search": {"visits": 64, "params": {}}})
-    folder.check_same({**RECIPE, "learn": {"threads": 4, "lr": 0.1}}, may_change=("learn.threads",))
+        folder.check_same(Recipe(search=Search(visits=64)))
+    folder.check_same(Recipe(learn={"threads": 4, "lr": 0.1}), may_change=("learn.threads",))
     with pytest.raises(RecipeError, match=r"learn\.lr = 0\.1, not 0\.2"):
-        folder.check_same({**RECIPE, "learn": {"threads": 4, "lr": 0.2}}, may_change=("learn.threads",))
-    folder.check_same({**RECIPE, "name": "y"}, compared=lambda recipe: {**recipe, "name": ""})
+        folder.check_same(Recipe(learn={"threads": 4, "lr": 0.2}), may_change=("learn.threads",))
+    folder.check_same(Recipe(name="y"), compared=lambda recipe: {**recipe, "name": ""})
+
+
+def test_a_setting_that_is_newer_than_the_run_counts_as_that_by_default(tmp_path: Path) -> None:
+    """No command could give what the run was begun with, so an upgrade ended it. Another setting is gone."""
+    folder = RunFolder(tmp_path, "supervised")
+    folder.write_recipe({**RECIPE, "search": {"visits": 32, "visits_from": {}}})
+    folder.check_same(Recipe())
+    with pytest.raises(RecipeError, match=r"search\.settle = true, not false"):
+        folder.check_same(Recipe(search=Search(visits=32, settle=False)))
+    folder.write_recipe({**RECIPE, "search": {"visits": 32, "visits_from": {"3": 64}}})
+    with pytest.raises(RecipeError, match=r"holds a run with search\."):
+        folder.check_same(Recipe())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The run folder: one run each, and never half a file."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network
+from tengen.selfplay import folder as folders
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
 from tengen.selfplay.folder import SelfPlayFolder
 
@@ -139,6 +141,38 @@ def test_what_an_older_version_wrote_and_left_empty_says_nothing(tmp_path: Path)
         folder.prepare(CONFIG)
 
 
+def test_a_run_goes_on_after_an_upgrade_that_brings_settings(tmp_path: Path) -> None:
+    folder = SelfPlayFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    old = yaml.safe_load(folder.recipe.read_text())
+    for group, name in ((old["game"], "settle"), (old["learn"]["targets"], "value_mix"), (old["learn"], "swa")):
+        del group[name]
+    folder.recipe.write_text(yaml.safe_dump(old))
+    folder.check_config(CONFIG)
+    with pytest.raises(RecipeError, match=r"learn\.swa = 1, not 2"):
+        folder.check_config(CONFIG.model_copy(update={"learn": CONFIG.learn.model_copy(update={"swa": 2})}))
+
+
+def test_other_code_goes_on_with_a_warning_and_does_not_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two checkouts may have the same version."""
+    folder = SelfPlayFolder(tmp_path)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S* \([0-9a-f]{12}\)", folders.code_version())
+    folder.check_code()  # of a version that recorded none
+    folder.note_code()
+    folder.check_code()
+    monkeypatch.setattr(folders, "code_digest", lambda: "other code of this version")
+    with pytest.raises(RecipeError, match=r"Tengen .* leads this run, and this process is Tengen .* \(other code o\)"):
+        folder.check_code()
+    assert not caplog.messages
+    for _ in range(2):
+        folder.note_code()
+        folder.check_code()
+    (warning,) = caplog.messages
+    assert "(other code o) goes on with it" in warning
+
+
 def test_one_leader(tmp_path: Path) -> None:
     folder = SelfPlayFolder(tmp_path)
     with folder.locked("lead") as first, folder.locked("lead") as second, folder.locked("rate") as other:
@@ -153,6 +187,12 @@ def test_tidying_keeps_the_first_the_newest_and_the_rated(tmp_path: Path) -> Non
         for path in (folder.network(cycle), folder.checkpoint(cycle)):
             path.parent.mkdir(exist_ok=True)
             path.touch()
+    for number in range(1, 10):
+        (games := tmp_path / "matches" / f"gate-{number:05d}" / "games").mkdir(parents=True)
+        (games.parent / "match.json").touch()
+        (tmp_path / "matches" / f"rating-{number:05d}-vs-random").mkdir()
     folder.tidy(9, 2, {4})
+    assert sorted(path.name for path in (tmp_path / "matches").glob("gate-*")) == ["gate-00008", "gate-00009"]
+    assert len(list((tmp_path / "matches").glob("rating-*"))) == 9
     assert [cycle for cycle, _ in folder.networks()] == [0, 4, 8, 9]
     assert [cycle for cycle, _ in folder.saved_checkpoints()] == [8, 9], "one more, in case the newest is damaged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -41,7 +42,7 @@ from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay import learn, loop, transport
 from tengen.selfplay.anchors import early_numbers
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.folder import SelfPlayFolder, code_version
 from tengen.selfplay.loop import SelfPlayRun, hours_of, kept_networks
 from tengen.selfplay.network_checks import draw_probe, judge
 from tengen.selfplay.progress import Observer
@@ -180,6 +181,7 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert not list((unbroken / "pending").glob("*"))
     assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
     assert {(event["played_here"], event["played_before"]) for event in events_of(unbroken)} == {(24, 0)}
+    assert {event["code"] for event in events_of(unbroken)} == {code_version()}
     assert (unbroken / "report.html").stat().st_size > 10_000
     assert (unbroken / "ratings.json").exists()
 
@@ -446,6 +448,30 @@ def test_a_helper_plays_with_the_stages_of_the_lead(
     assert played == [8, 9]
 
 
+@pytest.mark.parametrize("cycles", [2, 4])
+def test_helpers_end_with_the_run_and_not_with_their_own_recipe(
+    cycles: int, small: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A helper of more cycles waited for ever, one of fewer left early; the run has two."""
+    out, waits = tmp_path / "run", itertools.count(1)
+    shutil.copytree(small, out)
+    config = load_recipe(str(recipe), [*SMALL, f"cycles={cycles}"], model=SelfPlayConfig)
+    if cycles == 2:  # the lead goes on to a third cycle, and then ends with these two
+        longer = load_recipe(str(recipe), [*SMALL, "cycles=3"], model=SelfPlayConfig)
+        SelfPlayFolder(out).prepare(longer)
+
+    def sleep(_: float) -> None:
+        assert cycles == 2 and next(waits) <= 2, "it waits"
+        SelfPlayFolder(out).prepare(config)
+
+    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
+    loop.help_generate(config, out, Observer(), ShutdownFlag())
+    if cycles == 2:
+        SelfPlayFolder(out).prepare(longer)
+    loop.help_rate(config, out, Observer(), ShutdownFlag())
+    assert next(waits) == (3 if cycles == 2 else 1)
+
+
 def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     unbroken: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -647,6 +673,70 @@ def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path
         torch.testing.assert_close(found[name], (before[name] + last[name]) / 2)
     assert read_card(mean).name == read_card(plain).name
     assert not [w for event in events_of(tmp_path / "mean") for w in event["warnings"] if "normalis" in str(w)]
+
+
+@pytest.mark.parametrize("gate", ["null", "{games: 2, score: 0}", "{games: 2, score: 1, confidence: 0.9999}"])
+def test_a_run_that_ends_early_is_averaged_and_rated_all_the_same(gate: str, recipe: Path, tmp_path: Path) -> None:
+    """It ended with the network of its last cycle alone, and without a rating of it."""
+    out, folder = tmp_path / "run", SelfPlayFolder(tmp_path / "run")
+    settings = [*SMALL, f"gate={gate}", "learn.swa=2", "rating={every: 2, games: 2, anchors: [random, past]}"]
+    config = load_recipe(str(recipe), [*settings, "cycles=9"], model=SelfPlayConfig)
+    stop = ShutdownFlag()
+
+    class StopsInThirdCycle(Observer):
+        def cycle_done(self, event: Any) -> None:
+            if event["cycle"] == 1:
+                stop.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        SelfPlayRun(config, out, StopsInThirdCycle(), stop).go()
+    page = folder.report.read_text()
+    assert "stopped after 2 of 9 cycles" in page and "http-equiv" not in page
+    book, networks = RatingBook.read(out), {n: load_module(folder.network(n)).state_dict() for n in (1, 2)}
+    rated = (out / "matches" / "rating-00002-vs-random" / "match.json").read_text()
+    assert folder.pending(2).exists()
+    made = run(recipe, out, *settings)
+    assert "The run is over: 2 cycles." in folder.report.read_text()
+    found, (bias, *_) = load_module(made).state_dict(), [name for name in networks[1] if name.endswith("bias")]
+    passed = "0.9999" not in gate
+    wanted = (networks[1][bias] + networks[2][bias]) / 2 if passed else networks[1][bias]
+    torch.testing.assert_close(found[bias], wanted)
+    assert read_card(folder.network(2)).name == "micro" and not folder.pending(2).exists()
+    assert [event.number for event in RatingBook.read(out).events] == [2] == [event.number for event in book.events]
+    if passed:
+        assert (out / "matches" / "rating-00002-vs-random" / "match.json").read_text() != rated, "of another network"
+    before = {path: path.stat().st_mtime_ns for path in [*out.glob("nets/cycle-*"), *out.glob("matches/*/*")]}
+    run(recipe, out, *settings)
+    assert before == {path: path.stat().st_mtime_ns for path in [*out.glob("nets/cycle-*"), *out.glob("matches/*/*")]}
+
+
+def test_a_run_that_ends_early_is_rated(small: Path, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(small, out)
+    (out / "ratings.json").unlink()
+    run(recipe, out, *SMALL)
+    assert [event.number for event in RatingBook.read(out).events] == [2]
+    logged = read_events(out, "rating")
+    run(recipe, out, *SMALL)
+    assert read_events(out, "rating") == logged
+
+
+def test_a_run_that_fails_says_in_its_report_that_it_stopped(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And raises its error, whether or not there is room for a report."""
+    out = tmp_path / "run"
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(learn.Learner, "learn", full)
+        run(recipe, out, *SMALL)
+    assert "stopped after 0 of 2 cycles" in (out / "report.html").read_text()
+    with monkeypatch.context() as patch, pytest.raises(TrainingDiverged):
+        patch.setattr(loop, "write_report", full)
+        run(recipe, out, *SMALL, "learn.optimizer.lr_rest=1e30")
 
 
 def test_fewer_cycles_than_are_done_are_refused(unbroken: Path, recipe: Path) -> None:

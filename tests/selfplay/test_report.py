@@ -123,6 +123,7 @@ def test_a_run_that_goes_on_reloads_and_says_when_it_ends(tmp_path: Path) -> Non
     page = write_report(tmp_path, config, clock).read_text()
     assert '<meta http-equiv="refresh" content="30">' in page
     assert clock.words() in page
+    assert re.search(r'<p class="state">.*\. Written \d{4}-\d\d-\d\d \d\d:\d\d \S+\.</p>', page)
     assert "rating after cycle 4" in page
     assert headings(page)[-1] == "Still to come"
     assert "Strength" not in headings(page)

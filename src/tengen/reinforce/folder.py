@@ -2,7 +2,8 @@
 
     recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
     checkpoints/step-00000500.ckpt   the learner after 500 updates; the newest two are kept
-    pool/00500.onnx                  the policy after 500 updates, a member of the opponent pool; 00000.onnx: the parent
+    pool/00500.onnx                  the policy after 500 updates, a member of the opponent pool, or the last that left
+                                     it; 00000.onnx: the parent
     games/00500-a.sgf                two games of an evaluation, with Black and with White
     nets/NAME.onnx                   the result
 
@@ -12,6 +13,7 @@ Every file is written under another name and renamed, so a file that exists is c
 from __future__ import annotations
 
 import shutil
+from collections.abc import Container
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,16 +50,21 @@ class PolicyGradientFolder(RunFolder):
     def game(self, updates: int, which: str) -> Path:
         return self.path / "games" / f"{updates:05d}-{which}.sgf"
 
+    def tidy_pool(self, kept: Container[int]) -> None:
+        """Remove the members of the pool that are not in `kept`, by the number of their updates."""
+        for path in (self.path / "pool").glob("*.onnx"):
+            if path.stem.isdecimal() and int(path.stem) not in kept:
+                path.unlink()
+
     def prepare(self, config: PolicyGradientConfig, start: Path) -> None:
         """Make the folder with the parent in it, or check that it holds the run of `config` (RecipeError)."""
-        recipe = config.model_dump(mode="json")
-        self.check_same(recipe, _MAY_CHANGE)
+        self.check_same(config, _MAY_CHANGE)
         for part in ("checkpoints", "pool", "games", "nets"):
             (self.path / part).mkdir(parents=True, exist_ok=True)
         if not self.parent.exists():
             with write_whole(self.parent) as temporary:
                 shutil.copyfile(start, temporary)
-        self.write_recipe(recipe)
+        self.write_recipe(config.model_dump(mode="json"))
 
     def save(self, updates: int, state: dict[str, Any]) -> None:
         """Write the checkpoint after so many updates; the one before stays beside it."""

@@ -189,19 +189,23 @@ class _Run:
         bar.update(task, completed=self.learner.updates, description=self._describe(values))
 
     def _join_pool(self) -> None:
-        """Put the current policy into the pool when its time has come."""
-        path = self.files.member(self.learner.updates)
-        if self.learner.updates % self.config.pool.every == 0 and not path.exists():
+        """Put the current policy into the pool when its time has come, and remove those that have left it."""
+        updates = self.learner.updates
+        if updates % self.config.pool.every:
+            return
+        if not (path := self.files.member(updates)).exists():
             export(self.learner.playing(), *self._widths(), path, self._card({}).metadata())
+        # Where the newest checkpoint is damaged, the run goes on with the one before and the pool of that time.
+        self.files.tidy_pool({*self._members(updates), *self._members(updates - 1)})
 
-    def _members(self) -> list[int]:
-        """The updates after which the members of the pool stood still."""
+    def _members(self, updates: int) -> list[int]:
+        """The updates after which the members of the pool stood still, when the policy has had so many."""
         every, newest = self.config.pool.every, self.config.pool.max_members
-        later = list(range(every, self.learner.updates + 1, every))
+        later = list(range(every, updates + 1, every))
         return [0, *later[len(later) - newest if newest is not None and len(later) > newest else 0 :]]
 
     def _draw_opponent(self) -> int:
-        members = self._members()
+        members = self._members(self.learner.updates)
         random = np.random.default_rng([self.config.seed, _OPPONENT, self.learner.updates])
         return members[int(random.integers(len(members)))]
 

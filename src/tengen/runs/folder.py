@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
@@ -88,7 +89,7 @@ class RunFolder:
 
     def check_same(
         self,
-        recipe: Mapping[str, Any],
+        recipe: BaseModel,
         may_change: Collection[str] = (),
         *,
         compared: Callable[[dict[str, Any]], dict[str, Any]] = lambda recipe: recipe,
@@ -96,11 +97,12 @@ class RunFolder:
         """Raise RecipeError, with the first setting that differs, when the folder holds a run of another recipe.
 
         `may_change` are settings (`learn.threads`) that a resumed run may change; `compared` maps both recipes to what
-        is compared.
+        is compared. Settings that the run's version did not have yet count as those by default.
         """
         saved = self.saved_recipe()
         if saved is not None:
-            check_same(self.path, compared(saved), compared(_plain(dict(recipe))), may_change)
+            now = recipe.model_dump(mode="json")
+            check_same(self.path, compared(_completed(saved, type(recipe), now)), compared(now), may_change)
 
     def write_recipe(self, recipe: Mapping[str, Any]) -> None:
         """Write the recipe as it is carried out."""
@@ -161,6 +163,26 @@ def _difference(before: Any, now: Any, may_change: Collection[str], place: str) 
         return None if same else f"{place} = {_text(before)}, not {_text(now)}"
     found = (_difference(was, now_is, may_change, name) for name, was, now_is in pairs)
     return next((text for text in found if text), None)
+
+
+def _completed(saved: dict[str, Any], model: type[BaseModel], now: dict[str, Any]) -> dict[str, Any]:
+    """The recipe of a folder with the defaults of the settings that it lacks; as it is where it is none of the model.
+
+    `now` is a recipe of this version, as plain values.
+    """
+    try:
+        return model.model_validate(_without_gone(saved, now)).model_dump(mode="json")
+    except ValueError:  # also RecipeError
+        return saved
+
+
+def _without_gone(saved: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """A recipe without the empty settings that this version does not have any more."""
+    kept = {name: value for name, value in saved.items() if name in now or value not in ({}, [], None)}
+    return {
+        name: _without_gone(value, now[name]) if isinstance(value, dict) and isinstance(now.get(name), dict) else value
+        for name, value in kept.items()
+    }
 
 
 def _is_rows(value: object) -> bool:

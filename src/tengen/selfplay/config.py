@@ -318,7 +318,9 @@ class SelfPlayConfig(Recipe):
     learn: LearnConfig = key(LearnConfig(), "")
     gate: GateConfig | None = key(None, "")
     rating: RatingConfig = key(RatingConfig(), "")
-    keep_networks: int = key(20, "earlier networks that stay in the run folder, beside those that were rated", ge=2)
+    keep_networks: int = key(
+        20, "earlier networks that stay in the run folder, with their gates, beside those that were rated", ge=2
+    )
     card: CardFacts = key(CardFacts(), "")
 
     @model_validator(mode="after")

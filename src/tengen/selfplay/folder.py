@@ -6,26 +6,34 @@
     checkpoints/cycle-00012.ckpt   the learner before it trains on cycle 12
     games/                     a game store, one shard a cycle
     pending/cycle-00012/       finished games of the cycle that is being played
+    matches/gate-00012/        the match of the gate of network 12; matches/rating-00012-vs-random/: of a rating
+    .code                      the version of Tengen that leads the run
 
 The files are all the state of a run. Each is written under another name and renamed, so a file that exists is complete.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
+import tengen
 from tengen.checksums import Integrity
-from tengen.disk import write_whole
+from tengen.disk import write_text, write_whole
+from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import read_card
+from tengen.machine import code_digest
+from tengen.match.folder import remove_match
 from tengen.runs.folder import RunFolder, numbered
 from tengen.runs.verify import verify
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import RATE_SETTINGS
 
+_logger = logging.getLogger(__name__)
 _ABOUT = ("description", "paper", "hours", "recipe")
 _MAY_CHANGE = (
     *_ABOUT,
@@ -33,6 +41,11 @@ _MAY_CHANGE = (
     *("learn.device", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
 """Settings that a resumed run may change: what was played and learned does not depend on them, but for rounding."""
+
+
+def code_version() -> str:
+    """The version of Tengen with a digest of its code: two checkouts may have the same version."""
+    return f"{tengen.__version__} ({code_digest()[:12]})"
 
 
 class SelfPlayFolder(RunFolder):
@@ -43,6 +56,7 @@ class SelfPlayFolder(RunFolder):
         self.games = path / "games"
         self.ratings = path / "ratings.json"
         self._start = path / "start.onnx"
+        self._code = path / ".code"
 
     def start(self, name_or_path: str | Path) -> Path:
         """The network that the run begins with: the copy in the folder, or until there is one the name or path."""
@@ -98,10 +112,10 @@ class SelfPlayFolder(RunFolder):
         return finished if finished <= stored and self.network(finished).exists() else 0
 
     def tidy(self, done: int, newest: int, kept: Container[int]) -> None:
-        """Remove the states and networks that a run with `done` finished cycles no longer needs.
+        """Remove the states, networks and matches of gates that a run with `done` finished cycles no longer needs.
 
-        The first network stays, the `newest` ones, and those whose numbers are in `kept`. The state before the newest
-        stays too, in case that is damaged.
+        The first network stays, the `newest` ones with their gates, and those whose numbers are in `kept`. The state
+        before the newest stays too, in case that is damaged.
         """
         for number, path in self.saved_checkpoints():
             if number < done - 1:
@@ -109,6 +123,9 @@ class SelfPlayFolder(RunFolder):
         for number, path in self.networks()[1:-newest]:
             if number not in kept:
                 path.unlink()
+        for number, path in numbered(self.path / "matches", "gate-*"):
+            if number <= done - newest:
+                remove_match(path)
 
     def check_config(self, config: SelfPlayConfig) -> None:
         """Raise RecipeError, with the first setting that differs, when the folder holds another run.
@@ -125,7 +142,31 @@ class SelfPlayFolder(RunFolder):
             stages = recipe.get("stages") or {}
             return {**recipe, "stages": {cycle: stage for cycle, stage in stages.items() if has_begun(int(cycle))}}
 
-        self.check_same(config.model_dump(mode="json"), _MAY_CHANGE, compared=begun)
+        self.check_same(config, _MAY_CHANGE, compared=begun)
+
+    def note_code(self) -> None:
+        """Record the code that goes on with the run; warn in the log where another one has led it."""
+        before, now = self._code_before(), code_version()
+        if before not in (None, now):
+            _logger.warning(
+                "%s: Tengen %s has led this run, Tengen %s goes on with it: games and networks may differ from those "
+                "of an unbroken run",
+                *(self.path, before, now),
+            )
+        write_text(self._code, now)
+
+    def check_code(self) -> None:
+        """Raise RecipeError where other code than this leads the run: it may play other games of the same number."""
+        before, now = self._code_before(), code_version()
+        if before not in (None, now):
+            raise RecipeError(
+                f"{self.path}: Tengen {before} leads this run, and this process is Tengen {now}, which may play other "
+                "games: give both the same code"
+            )
+
+    def _code_before(self) -> str | None:
+        """None in a folder of an earlier version."""
+        return self._code.read_text(encoding="utf-8") if self._code.exists() else None
 
     def with_stages(self, config: SelfPlayConfig) -> SelfPlayConfig:
         """The config with the stages and the number of cycles of the run that the folder holds.

@@ -11,13 +11,14 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tengen.cluster import Cluster
 from tengen.data.store import Store
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.devices import check_device
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import compute_the_same, read_card
@@ -34,7 +35,7 @@ from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
 from tengen.selfplay.events import brief
-from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.folder import SelfPlayFolder, code_version
 from tengen.selfplay.gate import gate
 from tengen.selfplay.learn import Learner
 from tengen.selfplay.network_checks import draw_probe, network_figures, training_mode_difference
@@ -119,6 +120,7 @@ class SelfPlayRun:
             if 0 < len(history) < self.config.cycles:
                 learner.check_state(len(history))
             self.folder.prepare(self.config)
+            self.folder.note_code()
             if history:
                 self.observer.resumed(len(history), self.config.cycles)
             with self.folder.log(len(history)) as log:
@@ -168,9 +170,18 @@ class _Lead:
         self._shown = 0  # the cycle whose games the observer receives
 
     def go(self) -> Path:
-        """Carry the run to its end and return the network file."""
-        self._cycles()
-        return self._finish()
+        """Carry the run to its end and return the network file.
+
+        Where that is interrupted the report no longer says that the run goes on.
+        """
+        try:
+            self._cycles()
+            self._complete_last()
+            return self._finish()
+        except BaseException:
+            with suppress(OSError, TengenError):  # they would hide why it ends
+                write_report(self.folder.path, self.config)
+            raise
 
     def _cycles(self) -> None:
         """Carry out the cycles; with `overlap` the next cycle is played while the learner trains on the last."""
@@ -228,6 +239,7 @@ class _Lead:
         # The event completes the cycle; what only an unfinished cycle needs is removed after it.
         event = {
             "cycle": cycle,
+            "code": code_version(),
             "games": len(store),
             **played.event(),
             **learned.event(),
@@ -288,16 +300,20 @@ class _Lead:
         if not self.folder.lacks_network(number) and compute_the_same(candidate, network):
             # It was learned before, in other hours. Gate and rating go on with the games of that file.
             shutil.copyfile(network, candidate)
-        if self.config.gate is None:
-            candidate.replace(network)
-            return {}
-        playing = self.folder.network(number - 1)
-        path, komi = self.folder.path, conditions.fair_komi
-        result = gate(path, self.config, number, candidate, playing, komi, self.cluster, self.stop.check)
-        if not result.passed:
-            shutil.copyfile(playing, candidate)
+        figures: dict[str, Any] = {}
+        if self.config.gate is not None:
+            playing = self.folder.network(number - 1)
+            path, komi = self.folder.path, conditions.fair_komi
+            result = gate(path, self.config, number, candidate, playing, komi, self.cluster, self.stop.check)
+            if not result.passed:
+                shutil.copyfile(playing, candidate)
+            figures = {"gate": result.event()}
+        card = read_card(candidate)
+        if number == self.config.cycles and card.name != self.config.name:
+            # `_complete_last` knows by the name which network was made as the last, also where the gate refused it.
+            relabel(candidate, candidate, card.model_copy(update={"name": self.config.name}).metadata())
         candidate.replace(network)
-        return {"gate": result.event()}
+        return figures
 
     def _hours(self, timings: Timings) -> float:
         """Hours of the run so far."""
@@ -316,13 +332,35 @@ class _Lead:
         self.log.write("rating", number, event.point())
         self.observer.rated(str(event))
 
+    def _complete_last(self) -> None:
+        """Average and rate the last network where that is not done: it was not the last one when it was made."""
+        number = self.config.cycles
+        name = read_card(self.folder.network(number)).name
+        averaged = self.config.learn.swa == 1 or name == self.config.name
+        rated = RatingBook.read(self.folder.path).event(number) is not None
+        if averaged and rated:
+            return
+        conditions = CycleConditions.of(self.config, self.recent.before(number - 1), number - 1)
+        if not averaged:
+            # What was measured and played with the network as it was counts no more.
+            with self.folder.locked("rate") as free:
+                if rated and free:
+                    RatingBook.read(self.folder.path).without(number).write(self.folder.path)
+            for cycle in (number, number + 1):
+                if self.config.playing_network(cycle) == number:
+                    self.transport.cycle_games(cycle).clear()
+            shutil.copyfile(self.folder.network(number), self.folder.candidate(number))
+            self._promote(number, conditions)
+            self.folder.tidy(number, self.config.keep_networks, kept_networks(self.config, self.folder))
+        self._rate(number, conditions, Timings())
+
     def _finish(self) -> Path:
         """Write the last network under the name of the run, with the card by the current recipe."""
         last = self.folder.network(self.config.cycles)
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
         hours = hours_of(self.folder.events("cycle"))  # with generation; the learner counts training alone
         changes = {
-            "name": self.config.name,  # a refused candidate leaves the file of an earlier cycle
+            "name": self.config.name,
             "licence": self.config.card.licence,
             "search": self.config.card.search,
             "hours": float(f"{hours:.3g}"),
@@ -370,14 +408,16 @@ def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
 def help_generate(config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
     """Play games of the current cycle of a run that another process leads, until its last cycle.
 
-    Every cycle is played with the stages of the run's own recipe. Raises RecipeError when there is no run, or another
-    one, in the folder; KeyboardInterrupt on a requested shutdown.
+    Every cycle is played with the stages of the run's own recipe, which also says how many there are. Raises
+    RecipeError when there is no run, or another one, in the folder, and when other code than this leads it;
+    KeyboardInterrupt on a requested shutdown.
     """
     folder = _join(config, path)
     transport = FolderTransport(folder)
     recent = RecentGames(transport)
-    while (cycle := transport.cycles_stored()) < config.cycles:
+    while (cycle := transport.cycles_stored()) < folder.with_stages(config).cycles:
         stop.check()
+        folder.check_code()  # the lead may be started again with another
         if transport.network(config.playing_network(cycle)) and transport.cycle_games(cycle).is_open():
             now = folder.with_stages(config)  # of a cycle that is open: they no longer change
             conditions = CycleConditions.of(now, recent.before(cycle), cycle)
@@ -398,15 +438,22 @@ def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: Shut
     with folder.locked("rate") as free:
         if not free:
             raise RecipeError(f"{path}: another process rates the networks of this run")
-        for number in config.rated_networks():
-            while len(events := folder.events("cycle")) < number:
-                stop.check()
+        rated = 0  # the newest network that was rated or skipped
+        while True:
+            stop.check()
+            folder.check_code()
+            now, events = folder.with_stages(config), folder.events("cycle")
+            number = next((number for number in now.rated_networks() if number > rated), None)
+            if number is None:
+                return
+            if len(events) < number:
                 time.sleep(_POLL_SECONDS)
+                continue
+            rated = number
             if not folder.network(number).exists():
                 continue
             cycle = number - 1  # the one that made this network
             observer.rating(cycle)
-            now = folder.with_stages(config)
             conditions = CycleConditions.of(now, recent.before(cycle), cycle)
             observer.rated(str(rate_network(now, folder, number, conditions, hours_of(events[:number]), stop)))
             if len(folder.events("cycle")) >= now.cycles:  # before, the lead writes it, and knows when the run ends
@@ -418,4 +465,5 @@ def _join(config: SelfPlayConfig, path: Path) -> SelfPlayFolder:
     if not folder.recipe.exists():
         raise RecipeError(f"{path} holds no run yet: start it with 'tengen zero {config.name} --out {path}' first")
     folder.check_config(config)
+    folder.check_code()
     return folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ _FORMAT = 1
 _ANCHORS = ("GNU Go level 10", "random")  # whose rating is 0: the first that took part
 _WINDOW = 5  # events over which a run is watched for beating itself alone
 _MIN_EVENTS = 3
+_NEWEST = 20  # ratings whose players get new intervals: to find those of all takes half a minute for 800 networks
 
 
 class _Row(BaseModel):
@@ -37,6 +38,12 @@ class Standing(_Row):
     def of(cls, rating: Rating) -> Standing:
         low = None if rating.open_low else _finite(rating.low)
         return cls(elo=round(rating.elo, 1), low=low, high=None if rating.open_high else _finite(rating.high))
+
+    def moved_to(self, rating: Rating) -> Standing:
+        """The same interval around the Elo of another fit."""
+        elo = round(rating.elo, 1)
+        low, high = (None if end is None else round(end + elo - self.elo, 1) for end in (self.low, self.high))
+        return Standing(elo=elo, low=None if rating.open_low else low, high=None if rating.open_high else high)
 
     def __str__(self) -> str:
         low, high = ("?" if end is None else f"{end:+.0f}" for end in (self.low, self.high))
@@ -198,19 +205,38 @@ class RatingBook(_Row):
         events = tuple(sorted([*others, event], key=lambda event: event.number))
         return self.model_copy(update={"events": events})
 
+    def without(self, number: int) -> RatingBook:
+        """The book without the rating of a network."""
+        return self.model_copy(update={"events": tuple(event for event in self.events if event.number != number)})
+
     def fitted(self) -> RatingBook:
-        """The book with all ratings fitted to all its games."""
+        """The book with all ratings fitted to all its games.
+
+        Only the players of the newest ratings get new intervals. Those of others, who have no new games, move with
+        their Elo.
+        """
         pairings = [pairing for event in self.events for pairing in event.pairings if pairing.tally.games]
         if not pairings:
             return self
         apart = [pairing for pairing in pairings if not pairing.own]
         met = [pairing.anchor for pairing in (*apart, pairings[0])]
         anchor = next(name for name in (*_ANCHORS, *met) if name in met)
-        whole = fit([score for pairing in pairings for score in pairing.scores()], anchor)
-        players, seen = _standings(whole), {}
+        # Whose intervals are known and stay?
+        newest = [*self.events[-_NEWEST:], *(event for event in self.events if event.elo is None)]
+        changed = {name for event in newest for pairing in event.pairings for name in (pairing.player, pairing.anchor)}
+        of_all, outside = (
+            {name: at for name, at in found.items() if at is not None and name not in changed and anchor == self.anchor}
+            for found in (self.players, {event.player: event.outside for event in self.events})
+        )
+        # The two fits.
+        scores = [score for pairing in pairings for score in pairing.scores()]
+        wanted = {name for pairing in pairings for name in (pairing.player, pairing.anchor)} - of_all.keys()
+        whole = fit(scores, anchor, intervals=wanted)
+        players, seen = _standings(whole, of_all), {}
         if apart:
             scores = [score for pairing in apart for score in pairing.scores()]
-            seen = _standings(fit(scores, anchor, intervals=[event.player for event in self.events]))
+            wanted = {event.player for event in self.events} - outside.keys()
+            seen = _standings(fit(scores, anchor, intervals=wanted), outside)
         events = [
             event.model_copy(update={"elo": players.get(event.player), "outside": seen.get(event.player)})
             for event in self.events
@@ -219,8 +245,12 @@ class RatingBook(_Row):
         return self.model_copy(update=fields)
 
 
-def _standings(ratings: Ratings) -> dict[str, Standing]:
-    return {rating.player: Standing.of(rating) for rating in ratings.players}
+def _standings(ratings: Ratings, known: Mapping[str, Standing]) -> dict[str, Standing]:
+    """The standings of all players; the intervals of those in `known` are kept."""
+    return {
+        rating.player: known[rating.player].moved_to(rating) if rating.player in known else Standing.of(rating)
+        for rating in ratings.players
+    }
 
 
 def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:

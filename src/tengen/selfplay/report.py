@@ -6,6 +6,7 @@ import shlex
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +88,8 @@ def write_report(folder: Path, config: SelfPlayConfig, clock: RunClock | None = 
 
 def _state(config: SelfPlayConfig, events: Sequence[Event], clock: RunClock | None) -> str:
     if clock is not None:
-        return clock.words()
+        # A run that was killed leaves this page.
+        return f"{clock.words()}. Written {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}."
     if len(events) >= config.cycles:
         return f"The run is over: {config.cycles} cycles."
     return f"The run stopped after {len(events)} of {config.cycles} cycles; the same command resumes it."
