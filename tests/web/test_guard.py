@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import web_browser
+from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
 from tengen.errors import NoHomeFolder
@@ -180,6 +181,33 @@ def test_events_that_come_by_requests_count_one_by_one() -> None:
         for _ in range(int(EVENTS.burst) // 10 + 1):
             asyncio.run(guard({**scope, "path": path, "client": ("10.0.0.1", 1)}, receive, send))
         assert slept == [pytest.approx(10 / EVENTS.rate)] * waits
+
+
+@pytest.mark.parametrize(("length", "status"), [("1000", 200), ("1001", 413), ("9" * 5000, 413), ("many", 200)])
+def test_a_request_with_a_long_body_is_refused_before_it_is_read(length: str, status: int) -> None:
+    """One of 300 MB filled the disk for temporary files."""
+    guard = Guard(page, max_bytes=1000)
+    answer = ask(guard, host="localhost", path="/_nicegui/upload", **{"content-length": length})
+    assert answer["status"] == status
+
+
+def test_a_body_that_does_not_tell_its_length_ends_at_the_limit() -> None:
+    got = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        while True:
+            got.append(len((await receive())["body"]))
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"x" * 400, "more_body": True}
+
+    async def send(message: Message) -> None:
+        pass
+
+    scope = {"type": "http", "method": "POST", "path": "/upload", "query_string": b"", "client": ("10.0.0.1", 1)}
+    with pytest.raises(HTTPException) as refused:
+        asyncio.run(Guard(app, max_bytes=1000)({**scope, "headers": [(b"host", b"localhost")]}, receive, send))
+    assert refused.value.status_code == 413 and got == [400, 400]
 
 
 def test_the_guard_remembers_a_bounded_number_of_clients() -> None:

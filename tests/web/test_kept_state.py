@@ -12,7 +12,7 @@ from tengen.engine import TimeControl
 from tengen.game import BLACK, WHITE
 from tengen.sgf.info import raw_text
 from tengen.web.editor import Editor
-from tengen.web.kept_state import STATE, without_state
+from tengen.web.kept_state import STATE, state_in, without_state
 from tengen.web.library import GameLibrary
 from tengen.web.players import PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record
@@ -122,7 +122,7 @@ def changed_state(folder: Path, session: GameSession, **changes: object) -> None
     library = GameLibrary(folder)
     library.keep(session)
     (game,) = library.recent()
-    state = {name: value for name, value in {**game.state, **changes}.items() if value is not None}
+    state = {name: value for name, value in {**state_in(game.path), **changes}.items() if value is not None}
     record = without_state(game.path.read_bytes()).replace(b"(;", b"", 1)
     game.path.write_bytes(f"(;{STATE}[".encode() + raw_text(json.dumps(state)) + b"]" + record)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import http.client
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +14,7 @@ import time
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from hostile import command_line
@@ -63,6 +66,20 @@ def test_a_busy_browser_has_time_to_answer(site: tuple[str, Path]) -> None:
         opened = json.loads(answer.read()[1:])
     urllib.request.urlopen(f"{socket}&sid={opened['sid']}", data=b"1").close()  # 1 closes it
     assert opened["pingInterval"] + opened["pingTimeout"] > 15_000, "milliseconds"
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_an_upload_of_many_megabytes_is_refused(site: tuple[str, Path], tells: bool) -> None:
+    """One of 300 MB, which the page itself does not send, filled the disk for temporary files."""
+    with urllib.request.urlopen(site[0]) as answer:
+        (path,) = set(re.findall(r"/_nicegui/client/[0-9a-f-]+/upload/\d+", answer.read().decode()))
+    head = b'--X\r\nContent-Disposition: form-data; name="f"; filename="a.sgf"\r\n\r\n'
+    parts = [head, *(bytes(100_000) for _ in range(40)), b"\r\n--X--\r\n"]
+    connection = http.client.HTTPConnection(urlsplit(site[0]).netloc, timeout=60)
+    body = b"".join(parts) if tells else iter(parts)  # the second in chunks, without Content-Length
+    connection.request("POST", path, body, {"Content-Type": "multipart/form-data; boundary=X"})
+    assert connection.getresponse().status == 413
+    connection.close()
 
 
 HERE = Path(__file__).parent

@@ -14,8 +14,8 @@ from tengen.sgf import split_trees
 from tengen.web.dialog import ask
 from tengen.web.kept_state import without_state
 from tengen.web.language import _
-from tengen.web.library import GameLibrary, KeptGame
-from tengen.web.open_dialog import choose_game
+from tengen.web.library import GameLibrary, KeptGame, read_kept
+from tengen.web.open_dialog import choose_game, described
 from tengen.web.records import annotated, is_analyzed, open_tree, read_record_tree, record_file_name
 from tengen.web.session import GameSession
 
@@ -74,10 +74,10 @@ class GameFiles:
         """
         self._opened += 1
         number = self._opened
-        games = await asyncio.to_thread(_games_in, data)
+        games, texts = await asyncio.to_thread(_games_in, data)
         if not self._awaits(number):
             return
-        index = await choose_game(games) if len(games) > 1 else 0
+        index = await choose_game(texts, len(games)) if len(games) > 1 else 0
         if index is None:
             return
         text = games[index] if games else data
@@ -113,12 +113,19 @@ class GameFiles:
 
     async def open_kept(self, game: KeptGame) -> None:
         """Show a game of the library as it was left."""
-        if self._library is not None and await self.may_replace():
-            self.keep(final=True)
-            try:
-                self._adopt(self._library.load(game))
-            except TengenError as error:
+        if self._library is None or not await self.may_replace():
+            return
+        self._opened += 1
+        number = self._opened
+        self.keep(final=True)  # it may be the same game
+        try:
+            read = await asyncio.to_thread(read_kept, game)
+        except TengenError as error:
+            if self._awaits(number):
                 self._notify(str(error))
+            return
+        if self._awaits(number):
+            self._adopt(self._library.take(read, self._tab(), self._session()))
 
     async def may_replace(self) -> bool:
         """Whether another game may take the place of this one; asks where a game is in progress."""
@@ -149,8 +156,10 @@ class GameFiles:
         ui.download.content(b"\n".join((*before, text, *after)), record_file_name(session), "application/x-go-sgf")
 
 
-def _games_in(data: bytes) -> list[bytes]:
-    return [without_state(text) for text in split_trees(BytesIO(data))]
+def _games_in(data: bytes) -> tuple[list[bytes], list[tuple[str, str]]]:
+    """The games of a file; of several also what the list of them says."""
+    games = [without_state(text) for text in split_trees(BytesIO(data))]
+    return games, described(games) if len(games) > 1 else []
 
 
 async def _ask_handicap(stones: int) -> bool:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -76,7 +77,7 @@ class Guard:
 
     A client that opens too many pages or sends too many requests gets status 429, and one that sends too many events
     is read more slowly, so that it cannot keep the others waiting. The limits are far above what people do. `now` and
-    `sleep` are seconds.
+    `sleep` are seconds. A request may have `max_bytes` in its body, a file that is sent; more get status 413.
     """
 
     def __init__(
@@ -85,10 +86,11 @@ class Guard:
         token: str = "",
         port: int = 0,
         *,
+        max_bytes: int = 3_000_000,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.app = app
+        self.app, self._max_bytes = app, max_bytes
         self._now, self._sleep = now, sleep
         self._uses: OrderedDict[tuple[str, Limit], _Use] = OrderedDict()
         self._token = token
@@ -108,9 +110,11 @@ class Guard:
         if problem := self._problem(headers):
             await self._refuse(problem, scope, receive, send)
         elif wait := self._wait(client, OPENED if opens else REQUESTS):
-            await self._refuse("too many requests of one computer", scope, receive, send, math.ceil(wait))
+            await self._refuse("too many requests of one computer", scope, receive, send, 429, math.ceil(wait))
+        elif _length(headers) > self._max_bytes:
+            await self._refuse(self._too_long, scope, receive, send, 413)
         elif not self._token or self._is_token(cookies.get(self._cookie, "")):
-            await self.app(scope, self._slowed(scope, client, receive), _unframed(scope, send))
+            await self.app(scope, self._slowed(scope, client, self._bounded(receive)), _unframed(scope, send))
         elif scope["type"] == "http" and self._is_token(given):
             await self._welcome(scope, receive, send)
         else:
@@ -126,6 +130,10 @@ class Guard:
         if origin is not None and _host_of(origin) != host:
             return f"a page of {origin[:80]!r} may not use this one"
         return ""
+
+    @property
+    def _too_long(self) -> str:
+        return f"a request may have {self._max_bytes:,} bytes"
 
     def _is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(), self._token.encode())
@@ -160,13 +168,29 @@ class Guard:
 
         return slowed
 
-    async def _refuse(self, reason: str, scope: Scope, receive: Receive, send: Send, again: int | None = None) -> None:
-        """With status 403, or 429 where the client may try `again` in so many seconds."""
+    def _bounded(self, receive: Receive) -> Receive:
+        """`receive` that ends a request with a longer body than it may have; it need not have told its length."""
+        left = self._max_bytes
+
+        async def bounded() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise HTTPException(413, self._too_long)  # where the app reads it, which answers
+            return message
+
+        return bounded
+
+    async def _refuse(
+        self, reason: str, scope: Scope, receive: Receive, send: Send, status: int = 403, again: int | None = None
+    ) -> None:
+        """With a status; the client may try `again` in so many seconds."""
         if scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before it is accepted: status 403
         else:
-            status, headers = (403, None) if again is None else (429, {"Retry-After": str(again)})
+            headers = None if again is None else {"Retry-After": str(again)}
             await PlainTextResponse(f"refused: {reason}\n", status, headers)(scope, receive, send)
 
 
@@ -198,6 +222,12 @@ def own_address() -> str:
             return str(probe.getsockname()[0])
         except OSError:
             return "127.0.0.1"
+
+
+def _length(headers: Headers) -> int:
+    """The bytes of a body, 0 where the request does not say it."""
+    length = headers.get("content-length", "")
+    return int(length[:20]) if length.isdecimal() else 0  # Python reads no number of thousands of digits
 
 
 def _host_of(origin: str) -> str | None:

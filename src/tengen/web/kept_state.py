@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,17 @@ def states(text: bytes) -> list[bytes]:
 def state_in(path: Path) -> dict[str, Any]:
     """The state in a kept file, empty where there is none that can be read."""
     try:
-        found = next(filter(None, map(states, split_trees(BytesIO(path.read_bytes())))), None)
+        return state_of(split_trees(BytesIO(path.read_bytes())))
+    except OSError:
+        return {}
+
+
+def state_of(games: Iterable[bytes]) -> dict[str, Any]:
+    """The state of the first of these games that has one, empty where none can be read."""
+    try:
+        found = next(filter(None, map(states, games)), None)
         state = json.loads(text_of({STATE: found[:1]}, STATE, "utf-8")) if found else {}
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     return state if isinstance(state, dict) else {}
 

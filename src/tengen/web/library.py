@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -16,13 +16,15 @@ from typing import Any
 from tengen.disk import data_folder, write_whole
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
-from tengen.web.kept_state import resume, state_in, states, with_state, without_state
+from tengen.web.kept_state import resume, state_in, state_of, states, with_state, without_state
 from tengen.web.language import _
 from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession
 from tengen.web.words import in_words, moves_text
 
 MAX_LISTED = 40
+_LISTED = ("names", "size", "moves", "result", "unfinished", "tab")
+"""What a list of games needs of their states, which are much larger."""
 LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
 half a second. So is a game that the disk has refused."""
@@ -35,7 +37,8 @@ def games_folder() -> Path:
 
 @dataclass(frozen=True)
 class KeptGame:
-    """A file of the library. changed: seconds since 1970. state: what the page wrote beside the game, perhaps empty."""
+    """A file of the library. changed: seconds since 1970. state: of what the page wrote beside the game what a list
+    needs, perhaps empty."""
 
     path: Path
     changed: float
@@ -59,18 +62,39 @@ class KeptGame:
         """Whether a game with the engine goes on here."""
         return self.state.get("unfinished") is True
 
+    @property
+    def tab(self) -> str:
+        """The browser tab that showed the game last, empty where none is known."""
+        return str(self.state.get("tab", ""))
+
+
+@dataclass(frozen=True)
+class ReadGame:
+    """A kept game that was read: its session as it was left, what the file said of it, and the digest of the file."""
+
+    game: KeptGame
+    session: GameSession
+    digest: bytes
+
 
 class GameLibrary:
     """The kept games in a folder, which is made with the first one. A game of a collection is kept with all of it.
 
-    Every session has a file of its own. Where two sessions come from one file, the older one takes a new name; where
-    another program has written the file, such as a second server, the session takes one. A record that is opened again
-    takes the file that it has, unless that goes on: a game in progress, or a session that `is_shown` to somebody.
+    Every session has a file of its own. Where a session comes from a file that another one has, the other one takes a
+    new name, unless it `is_shown` to somebody: then the new session takes one, and so it does where the file is a game
+    in progress in which its tab may not go on (`may_go_on`, which gets the tab of the file and the new one). Where
+    another program has written the file, such as a second server, the session takes a new name. A record that is opened
+    again takes the file that it has, unless that is a game in progress or is shown.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.is_shown: Callable[[GameSession], bool] = lambda session: True
+        self.may_go_on: Callable[[str, str], bool] = lambda left, tab: True
+        # By path: modification time, size and inode of a file, and its state as far as a list needs it.
+        self._states: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+        # Sessions that have no file as long as their record is as it was read.
+        self._copies: weakref.WeakKeyDictionary[GameSession, tuple[int, str]] = weakref.WeakKeyDictionary()
         self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
         self._seen: weakref.WeakKeyDictionary[GameSession, bytes] = weakref.WeakKeyDictionary()  # digest of its file
         self._next: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
@@ -92,6 +116,8 @@ class GameLibrary:
         if (unchanged or waits) and not final:
             return
         path = self._files.get(session)
+        if path is None and self._copies.get(session) == _content(session):
+            return
         if path is not None and _digest(path) not in (None, self._seen[session]):
             del self._files[session]
             path = None
@@ -115,38 +141,52 @@ class GameLibrary:
         self._written[session] = stamp
         self._next[session] = now + WAIT_SECONDS if large else now
 
-    def recent(self, limit: int = MAX_LISTED) -> list[KeptGame]:
-        """The games that changed last, the newest first."""
-        files = ((path, _changed(path)) for path in self.folder.glob("*.sgf"))
-        newest = sorted(files, key=lambda file: -file[1])[:limit]
-        return [KeptGame(path, changed, state_in(path)) for path, changed in newest]
+    def games(self) -> Iterator[KeptGame]:
+        """All games, the newest first. It may run on any thread, and reads a file again only when it has changed."""
+        files = []
+        for path in self.folder.glob("*.sgf"):
+            with suppress(OSError):  # it is gone
+                files.append((path, path.stat()))
+        for path, stat in sorted(files, key=lambda file: -file[1].st_mtime):
+            stamp = stat.st_mtime_ns, stat.st_size, stat.st_ino
+            known = self._states.get(path)
+            if known is None or known[0] != stamp:
+                state = state_in(path)
+                known = self._states[path] = stamp, {name: state[name] for name in _LISTED if name in state}
+            yield KeptGame(path, stat.st_mtime, known[1])
+
+    def recent(self) -> list[KeptGame]:
+        """The MAX_LISTED games that changed last, and as many unfinished ones that changed before, the newest first."""
+        games = list(self.games())
+        unfinished = [game for game in games[MAX_LISTED:] if game.unfinished]
+        return games[:MAX_LISTED] + unfinished[:MAX_LISTED]
 
     def of_tab(self, tab: str) -> KeptGame | None:
         """The game that a browser tab showed last; None for an unknown tab."""
-        return next((game for game in self.recent() if tab and game.state.get("tab") == tab), None)
+        return next((game for game in self.games() if game.tab == tab), None) if tab else None
 
     def load(self, game: KeptGame) -> GameSession:
         """Open a kept game as it was left. Raises SgfError where the file is gone or is no game."""
-        try:
-            data = game.path.read_bytes()
-        except OSError as error:
-            raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
-        games = list(split_trees(BytesIO(data)))
-        index = next((at for at, text in enumerate(games) if states(text)), 0)
-        games = [without_state(text) for text in games]
-        record = games[index] if games else data
-        session, _ = open_record(record, fixed_handicap=False)
-        if not resume(session, state_in(game.path)):
-            session, _ = open_record(record, fixed_handicap=False)  # without what was read of the state
-        session.others = games[:index], games[index + 1 :]
-        self._forget(game.path)
-        self._files[session], self._seen[session] = game.path, sha256(data).digest()
+        return self.take(read_kept(game))
+
+    def take(self, read: ReadGame, tab: str = "", leaving: GameSession | None = None) -> GameSession:
+        """The session of a kept game that was read, for the page of a `tab` in the place of the session that it leaves.
+        It goes on in the file unless another session keeps that; then its first change gets a new one."""
+        game, session = read.game, read.session
+        shown = (other for other, path in self._files.items() if path == game.path and other is not leaving)
+        if any(map(self.is_shown, shown)) or (game.unfinished and not self.may_go_on(game.tab, tab)):
+            self._copies[session] = _content(session)
+        else:
+            self._forget(game.path)
+            self._files[session], self._seen[session] = game.path, read.digest
         return session
 
     def go_on(self, before: GameSession, after: GameSession) -> None:
         """Another game of the same collection goes on in the file of this one."""
         if before in self._files:
             self._files[after], self._seen[after] = self._files.pop(before), self._seen.pop(before)
+        elif before in self._copies:
+            self._copies[after] = _content(after)
 
     def shown(self, sessions: Collection[GameSession]) -> set[Path]:
         """The files of these sessions."""
@@ -155,6 +195,7 @@ class GameLibrary:
     def remove(self, game: KeptGame) -> None:
         """Delete a kept game; a page that shows it writes it again with its next change."""
         game.path.unlink(missing_ok=True)
+        self._states.pop(game.path, None)
         self._forget(game.path)
 
     def _forget(self, path: Path) -> None:
@@ -181,6 +222,28 @@ class GameLibrary:
             return path
 
 
+def read_kept(game: KeptGame) -> ReadGame:
+    """Read a kept game as it is now. It may run on any thread. Raises SgfError where the file is gone or is no game."""
+    try:
+        data = game.path.read_bytes()
+    except OSError as error:
+        raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
+    texts = list(split_trees(BytesIO(data)))
+    index = next((at for at, text in enumerate(texts) if states(text)), 0)
+    games = [without_state(text) for text in texts]
+    record, state = games[index] if games else data, state_of(texts)
+    session, _ = open_record(record, fixed_handicap=False)
+    if not resume(session, state):
+        session, _ = open_record(record, fixed_handicap=False)  # without what was read of the state
+    session.others = games[:index], games[index + 1 :]
+    return ReadGame(replace(game, state=state), session, sha256(data).digest())
+
+
+def _content(session: GameSession) -> tuple[int, str]:
+    """Differs after a change of the record."""
+    return session.tree.version, session.result
+
+
 def _digest(path: Path) -> bytes | None:
     """The SHA-256 of a file; None where it is gone or cannot be read."""
     try:
@@ -194,10 +257,3 @@ def _remove_empty(path: Path) -> None:
     with suppress(OSError):
         if not path.stat().st_size:
             path.unlink()
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import json
 import time
@@ -9,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 from weakref import WeakMethod
 
-from nicegui import events, ui
+from nicegui import background_tasks, events, ui
 
 from tengen.errors import SgfError
 from tengen.sgf import read_tree
@@ -60,6 +61,7 @@ class OpenDialog:
             self._text.props("outlined dense data-testid=paste input-style='height: 52px; resize: none'")
             self._text.props["aria-label"] = _("The text of a record")
             self._recent = ui.element("div").classes("tg-field")
+            self._recent.set_visibility(False)
             with dialog_buttons(self._dialog):
                 opened = ui.button(_("Open text"), on_click=self._pasted).props(
                     "unelevated no-caps data-testid=open-text"
@@ -69,14 +71,17 @@ class OpenDialog:
                 choose.on("click", js_handler=f"() => runMethod({self._upload.id}, 'pickFiles', [])")
 
     def open(self) -> None:
-        """Show the dialog with nothing chosen, and the games that were kept."""
+        """Show the dialog with nothing chosen, and the games that were kept as soon as their files are read."""
         self._upload.reset()
         self._text.set_value("")
-        self._list_recent()
         self._dialog.open()
+        if self._library is not None:
+            background_tasks.create(self._list_recent(self._library), name="tengen recent games")
 
-    def _list_recent(self) -> None:
-        games = self._library.recent() if self._library else []
+    async def _list_recent(self, library: GameLibrary) -> None:
+        games = await asyncio.to_thread(library.recent)
+        if self._recent.is_deleted:  # the tab was closed meanwhile
+            return
         self._recent.clear()
         self._recent.set_visibility(bool(games))
         with self._recent:
@@ -134,27 +139,32 @@ class OpenDialog:
         ui.notify(_("Not opened: a record may have up to {n} MB", n=MAX_SGF_BYTES // 1_000_000), position="top")
 
 
-async def choose_game(games: Sequence[bytes]) -> int | None:
-    """Ask which game of a collection to show; None where the question is left."""
-    title = ngettext("{n:,} game in this file", "{n:,} games in this file", len(games))
+async def choose_game(texts: Sequence[tuple[str, str]], number: int) -> int | None:
+    """Ask which game of a collection of this number to show; None where the question is left. `texts`: what `described`
+    says of them."""
+    title = ngettext("{n:,} game in this file", "{n:,} games in this file", number)
     with titled_dialog(title, "choose-game", is_open=True) as dialog:
         ui.label(_("Save writes all of them, with your changes to the chosen one.")).classes("tg-note")
         with ui.element("div").classes("tg-list tg-list-tall"):
-            for index, text in enumerate(games[:MAX_GAMES_LISTED]):
+            for index, (title, detail) in enumerate(texts):
                 with (
                     ui.element("button")
                     .classes("tg-list-open tg-list-row")
                     .props("type=button data-testid=game") as row
                 ):
-                    title, detail = describe(text)
                     ui.label(f"{index + 1}. {title}").classes("tg-list-title")
                     ui.label(detail).classes("tg-note")
                 row.on("click", lambda index=index: dialog.submit(index), args=[])
-        if len(games) > MAX_GAMES_LISTED:
+        if number > len(texts):
             listed = _("The first {n} are listed; divide the file to reach others.", n=MAX_GAMES_LISTED)
             ui.label(listed).classes("tg-note")
     answer = await answer_of(dialog)
     return answer if isinstance(answer, int) else None
+
+
+def described(games: Sequence[bytes]) -> list[tuple[str, str]]:
+    """A title and a text for each game of a collection that is listed. It may take seconds, on any thread."""
+    return [describe(text) for text in games[:MAX_GAMES_LISTED]]
 
 
 def describe(text: bytes) -> tuple[str, str]:

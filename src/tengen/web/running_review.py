@@ -6,16 +6,21 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
 
 from tengen.engine import SearchQueue, SearchResult
 from tengen.errors import NetworkError, TengenError
 from tengen.game import Game
-from tengen.review.game import GameReview, positions_of, review
+from tengen.review.game import MAX_POSITIONS, GameReview, positions_of, review
 from tengen.sgf import GameNode
 from tengen.web.analyses import GameAnalyses
 from tengen.web.language import _
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class RunningReview:
@@ -40,6 +45,8 @@ class RunningReview:
         self._keys = {node: analyses.search_key(node) for node in line}
         self._over = threading.Event()
         self._loop = asyncio.get_running_loop()
+        # Of its own: asyncio has few threads, and those who open records need them while reviews run.
+        self._thread = ThreadPoolExecutor(1, "tengen-review")
         self.progress = (0, len(line))
         """Positions that have been searched, and all of them. It changes on the thread that may stop the review."""
         self._task = self._loop.create_task(self._run())
@@ -51,23 +58,34 @@ class RunningReview:
     async def _run(self) -> None:
         found, message = None, ""
         try:
-            positions = await asyncio.to_thread(positions_of, self._analyses.tree, self._line)
+            if (number := len(self._line)) > MAX_POSITIONS:
+                limits = {"n": number, "limit": MAX_POSITIONS}
+                raise TengenError(_("the line has {n:,} positions: {limit:,} is the limit of a review", **limits))
+            positions = await self._beside(lambda: positions_of(self._analyses.tree, self._line))
             if self._over.is_set():
                 return
             self.progress = (0, len(positions))
-            found = await asyncio.to_thread(self._search, positions)
+            found = await self._beside(lambda: self._search(positions))
             if self._is_stale():
                 found, message = None, _("the review has stopped: the positions of the game have changed")
         except asyncio.CancelledError:  # the server ends, and waits for the thread that searches
             self.stop()
+            await asyncio.to_thread(self._thread.shutdown)
             raise
         except TengenError as error:
             message = str(error)
         except Exception:
             logger.exception("the review failed")
             message = _("the review failed: the server log has the reason")
+        finally:
+            self._thread.shutdown(wait=False)
         if not self._over.is_set():
             self.on_end(found, message)
+
+    async def _beside(self, work: Callable[[], T]) -> T:
+        """Do some work on the thread of this review, in the language of the page."""
+        context = copy_context()
+        return await self._loop.run_in_executor(self._thread, lambda: context.run(work))
 
     def _search(self, positions: Sequence[tuple[GameNode, Game]]) -> GameReview | None:
         tree = self._analyses.tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import logging
@@ -10,6 +11,7 @@ import socket
 import sys
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Collection
 from copy import copy
 from pathlib import Path
 from types import FrameType
@@ -27,7 +29,8 @@ from tengen.web.controller import MIN_MOVE_SECONDS
 from tengen.web.engine import PageEngines
 from tengen.web.guard import Guard, own_address
 from tengen.web.language import COOKIE, TAGS, Language, _, accepted, current_language, known, use
-from tengen.web.library import GameLibrary
+from tengen.web.library import GameLibrary, read_kept
+from tengen.web.open_dialog import MAX_SGF_BYTES
 from tengen.web.page import Page
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
@@ -41,7 +44,12 @@ ANSWER_SECONDS = 15.0
 """NiceGUI asks a browser for a sign of life every 0.8 of this, and drops it after 0.4 more: a busy machine is late."""
 CLOSING_SECONDS = 1
 """How long the end of the server waits for requests: that of a browser without WebSockets waits for a message."""
-MAX_SESSIONS = 100
+MAX_LEFT = 30
+"""Sessions that no page shows any more, and that a reload finds as they were: a reviewed game has some megabytes."""
+MAX_TABS = 1000
+"""Tabs whose addresses are remembered."""
+MAX_POST_BYTES = MAX_SGF_BYTES + 1_000_000
+"""A record that is sent, and the form around it."""
 ICON = (STATIC / "icon.svg").read_text(encoding="utf-8")
 PAPER = {"light": "#f3efe7", "dark": "#15171a"}  # --tg-paper in style.css
 # The scripts of the page, and the page as an app. With its cookies: a page with a token refuses others.
@@ -55,17 +63,21 @@ HEAD += "".join(
 
 
 class SessionCache:
-    """The sessions of the last tabs by the id of the tab, so that a reload finds its game again."""
+    """The sessions of the last tabs by the id of the tab, so that a reload finds its game again. `shown` gives those
+    that a page shows, which stay."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown: Callable[[], Collection[GameSession]]) -> None:
         self._sessions: OrderedDict[str, GameSession] = OrderedDict()
+        self._shown = shown
 
     def keep(self, tab: str, session: GameSession) -> None:
-        """Store the session of a tab. Above MAX_SESSIONS the oldest session is dropped."""
+        """Store the session of a tab. Of those that no page shows the last MAX_LEFT are kept."""
         self._sessions[tab] = session
         self._sessions.move_to_end(tab)
-        while len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
+        shown = self._shown()
+        left = [one for one, known in self._sessions.items() if known not in shown]
+        for old in left[:-MAX_LEFT]:
+            del self._sessions[old]
 
     def find(self, tab: str) -> GameSession | None:
         """The session of this tab, None where there is none."""
@@ -105,10 +117,13 @@ class Site:
     ) -> None:
         self._engines, self._settings, self._min_seconds = engines, settings, min_seconds
         self._library, self._record = library, record
-        self._sessions = SessionCache()
+        self._sessions = SessionCache(self._shown)
         self._pages: WeakSet[Page] = WeakSet()
+        self._looking: WeakSet[Page] = WeakSet()  # for the game that their tab left
+        self._addresses: OrderedDict[str, str] = OrderedDict()  # of the browsers, by the id of the tab
         if library is not None:
             library.is_shown = lambda session: session in self._shown()
+            library.may_go_on = self._may_be_one
 
     def open(self, client: Client) -> Page:
         """Build the page of a client, in its context. Nothing holds the page when the client is deleted."""
@@ -144,40 +159,82 @@ class Site:
         if not client.has_socket_connection:
             page.rest()
 
+    def _may_be_one(self, left: str, tab: str) -> bool:
+        """Whether two tabs may be of one person: of one address, or one was shown by a server before this one."""
+        known = {self._addresses[one] for one in (left, tab) if one in self._addresses}
+        return len(known) < 2
+
     def _connected(self, client: Client, page: Page) -> None:
         """Show the game of the tab, also that of a server before this one; a new tab gets the record, or an offer."""
-        tab, library = client.tab_id, self._library
+        tab = client.tab_id
         if tab is None:
             return
+        is_back = page.tab == tab
         page.tab, page.is_live = tab, True
+        self._addresses[tab] = client.ip
+        self._addresses.move_to_end(tab)
+        if len(self._addresses) > MAX_TABS:
+            self._addresses.popitem(last=False)
         for other in list(self._pages):
             if other is not page and other.tab == tab:  # it was loaded again, and the old connection is not missed yet
                 other.is_live = False
                 other.rest()
-        kept, reads = self._sessions.find(tab), False
         background_tasks.create(page.load_preferences(), name="tengen preferences")
-        if kept is not None and kept is not page.session:
+        if page in self._looking:
+            page.wake_up()
+            return
+        # Other tabs may have displaced the session of a page that stayed open.
+        kept = self._sessions.find(tab) or (page.session if is_back else None)
+        if kept is None:
+            self._looking.add(page)
+            background_tasks.create(self._find_game(client, page), name="tengen kept game")
+            return
+        if kept is not page.session:
             page.adopt(kept)
-        elif kept is None and library is not None and (left := library.of_tab(tab)):
-            with contextlib.suppress(TengenError):
-                page.adopt(library.load(left))
-        elif kept is None and self._record:
-            reads = True
-            background_tasks.create(self._open_record(page), name="tengen record")
-        if library is not None and len(page.session.tree) == 1 and not self._record:
-            shown = library.shown(self._shown())
-            waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
-            if waiting:
-                page.offer(waiting[0])
-        if not reads:
-            self._sessions.keep(tab, page.session)
+        self._sessions.keep(tab, page.session)
         page.wake_up()
+        background_tasks.create(self._offer(page), name="tengen offer")
 
-    async def _open_record(self, page: Page) -> None:
-        """Open the record of the command line; until it is read the tab has no game, so that a reload reads it."""
-        await page.open_record(self._record)
+    async def _find_game(self, client: Client, page: Page) -> None:
+        """Show a new tab the game that it left, or the record of the command line. Until it is read the tab has no
+        game, so that a reload looks for it again."""
+        try:
+            await self._resume(page)
+            if page.is_live and client.has_socket_connection:
+                page.wake_up()  # not before: the engine might move, and the game would not be shown
+            if self._record and page.is_live and page.session.untouched:
+                await page.open_record(self._record)
+        finally:
+            self._looking.discard(page)
         if page.is_live:
             self._sessions.keep(page.tab, page.session)
+            await self._offer(page)
+
+    async def _resume(self, page: Page) -> None:
+        """Show the game that the tab left on a server before this one, unless another one has begun meanwhile."""
+        library, before = self._library, page.session
+        if library is None:
+            return
+        try:
+            left = await asyncio.to_thread(library.of_tab, page.tab)
+            read = None if left is None else await asyncio.to_thread(read_kept, left)
+            if read is not None and page.is_live and page.session is before and before.untouched:
+                page.adopt(library.take(read, page.tab))
+        except TengenError:
+            return  # it is still in the list, which says why it cannot be opened
+        except Exception:  # the page is there all the same
+            logger.exception("the game of a tab cannot be opened")
+
+    async def _offer(self, page: Page) -> None:
+        """Offer a page without a game the last unfinished one that no page shows and that may be of the same person."""
+        library = self._library
+        if library is None or self._record or not page.session.untouched:
+            return
+        games = await asyncio.to_thread(lambda: [game for game in library.games() if game.unfinished])
+        shown = library.shown(self._shown())
+        waiting = (game for game in games if game.path not in shown and self._may_be_one(game.tab, page.tab))
+        if page.is_live and page.session.untouched and (game := next(waiting, None)):
+            page.offer(game)
 
 
 def serve(
@@ -200,7 +257,7 @@ def serve(
     Nothing that a page sends is used as a path or as markup.
     """
     app.add_middleware(LanguageMiddleware, default=language)
-    app.add_middleware(Guard, token=token, port=port)
+    app.add_middleware(Guard, token=token, port=port, max_bytes=MAX_POST_BYTES)
     app.add_static_files("/icons", STATIC / "icons")
     app.get("/app.webmanifest")(manifest)
     site = Site(engines, settings, min_seconds, library, record)
