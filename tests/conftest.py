@@ -43,7 +43,8 @@ LONG = (
     "cluster/test_cluster.py",
     "training/test_supervised.py",
     "reinforce/test_loop.py",
-    "web/test_page.py",
+    "web/test_browser.py",
+    "web/test_browser_phone.py",
     "web/test_accessibility.py",
     "web/test_language.py",
 )

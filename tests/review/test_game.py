@@ -8,6 +8,7 @@ import pytest
 from review.reviewed_game import RECORD, VISITS, reviewed
 
 from tengen.engine import Limits, SearchParams, SearchQueue
+from tengen.errors import SgfError
 from tengen.evaluators import UniformEvaluator, load_evaluator
 from tengen.game import Game
 from tengen.review.annotate import annotate
@@ -99,6 +100,14 @@ def test_a_score_may_be_unknown(found: GameReview) -> None:
     summary = Summary.of([plain])
     assert summary is not None and summary.loss_text == "8.1% of winrate"
     assert (plain.grade, summary.good, summary.bad) == (2, 0, 0)  # from 5% on, below 10%
+
+
+def test_a_line_of_more_positions_than_the_memory_holds_has_no_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a game with all moves before it: 20,000 took 2.9 GB."""
+    monkeypatch.setattr("tengen.review.game.MAX_POSITIONS", 3)
+    assert len(positions_of(read_tree(b"(;SZ[9];AB[aa];B[bb];W[cc])"))) == 3, "the root is before the game"
+    with pytest.raises(SgfError, match="the line has 4 positions: 3 is the limit of a review"):
+        positions_of(read_tree(b"(;SZ[9];B[aa];W[bb];B[cc])"))
 
 
 def test_the_positions_of_a_line_are_those_of_its_nodes_with_each_move_played_once(

@@ -132,6 +132,28 @@ def test_axe_has_no_serious_findings_in_reviews_and_in_the_dark(tab: Tab) -> Non
     tab.click("dark")
 
 
+def test_marks_hint_and_policy_of_a_point_are_read(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    def reads(text: str) -> None:
+        tab.until(lambda: tab.find("said").get_property("textContent") == text)
+
+    paste(tab, "(;SZ[9]TR[ee]SL[ed]LB[fd:$&])")
+    tab.until(lambda: tab.driver.find_elements("css selector", ".tg-markup text"))
+    for button, drawn in (("ask-hint", ".tg-hint"), ("policy", ".tg-policy")):
+        tab.click(button)
+        tab.until(lambda drawn=drawn: tab.driver.find_elements("css selector", drawn))
+    assert tab.find("said-hint").get_property("textContent") == "The best move is A9"
+    press(tab, "b")
+    reads("E5, empty, Triangle, policy 1%")
+    press(tab, Keys.ARROW_UP)
+    reads("E6, empty, selected, policy 1%")
+    press(tab, Keys.ARROW_RIGHT)
+    reads("F6, empty, label $&, policy 1%")
+    press(tab, *[Keys.ARROW_UP] * 3, *[Keys.ARROW_LEFT] * 5)
+    reads("A9, empty, best move, policy 1%")
+
+
 def test_a_game_is_played_by_the_keyboard_alone(tab: Tab) -> None:
     from selenium.webdriver import Keys
 

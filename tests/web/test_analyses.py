@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from web_engine import FakeEngine
 
-from tengen.engine.result import score_lead
+from tengen.engine.result import RootEvaluation, score_lead
 from tengen.web.analyses import search_result
 from tengen.web.components import candidate_rows
 from tengen.web.players import PEOPLE
@@ -39,6 +40,15 @@ def test_the_moves_that_a_search_did_not_try_are_not_kept() -> None:
         session.analyses.add(session.node, replace(found, candidates=found.candidates[:tried] + others))
         kept = search_result(session.node)
         assert kept is not None and kept.candidates == (found.candidates[:tried] or others[:1])
+
+
+def test_the_networks_own_evaluation_is_not_kept() -> None:
+    """Nothing shows it, and it has a policy and an ownership for each position of a review."""
+    session = analysis()
+    raw = RootEvaluation(np.full(82, 1 / 82, np.float32), 0.0, None)
+    session.analyses.add(session.node, replace(FakeEngine().result(session.game, 100), raw=raw))
+    kept = search_result(session.node)
+    assert kept is not None and kept.raw is None and kept.visits == 100
 
 
 def test_the_lead_of_a_network_that_knows_it_stands_before_the_score_that_self_play_would_give() -> None:

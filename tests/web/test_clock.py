@@ -57,3 +57,5 @@ def test_the_time_of_a_move_is_what_the_record_has_less(record: str, times: list
     session, _ = open_record(f"(;SZ[9]{record})".encode())
     session.step(9)
     assert session.line_times() == times
+    session.tree.root.set_text("TM", "")
+    assert session.line_times() == [each for each in times if each[0] > 2], "what the record says now"

@@ -254,6 +254,22 @@ def test_a_network_without_a_value_reviews_no_game() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE), engines=Engines())
 
 
+def test_no_line_is_reviewed_that_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each position has a game with all moves before it: 20,000 took 2.9 GB."""
+    monkeypatch.setattr("tengen.web.running_review.MAX_POSITIONS", 2)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        for points, told in (([40], []), ([41], ["the line has 3 positions: 2 is the limit of a review"])):
+            for point in points:
+                controller.session.play(point)
+            controller.session.analyses.review = None
+            controller.review()
+            await until(lambda: controller.review_progress is None)
+            assert messages == told and (controller.session.analyses.review is None) == bool(told)
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line of 2,000 moves held the server for 9 s."""
     going_on = threading.Event()

@@ -129,6 +129,29 @@ def test_a_correction_that_makes_a_move_of_a_variation_illegal_is_refused_and_ch
     assert session.node.setup[40] == BLACK
 
 
+def test_a_correction_shows_a_variation_that_was_illegal_and_its_undo_hides_it_again() -> None:
+    session, editor = opened(b"(;SZ[9]AB[ee][dd](;B[aa];W[bb])(;W[ee];B[cc];W[dd]))")
+    before, root = session.to_sgf(), session.tree.root
+    main, hidden = root.children
+    assert root.variations == [main]
+    editor.apply(Tool.BLACK, 40)  # the stone goes
+    for _ in range(2):
+        assert root.variations == [main, hidden]
+        assert [node.point for node in session.tree.line(hidden)] == [None, 40, 20], "the next move is still illegal"
+        editor.undo()
+        assert root.variations == [main] and session.to_sgf() == before
+        assert session.tree.line(root) == [root, main, *main.children]
+        editor.redo()
+    session.goto(hidden.children[0].id)
+    session.play(60)
+    with pytest.raises(TengenError, match="remove it first"):
+        editor.undo()
+    assert root.variations == [main, hidden] and session.game.board.flat[60] == WHITE
+    session.take_back()
+    editor.undo()
+    assert root.variations == [main] and session.to_sgf() == before
+
+
 def test_stones_without_liberties_are_refused_and_leave_no_trace() -> None:
     session, editor = opened(b"(;SZ[9]AB[ab][ba])")
     before = session.to_sgf()

@@ -58,6 +58,21 @@ def test_prisoners_are_captured_and_lost_stones() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rules", "komi", "white"),
+    [
+        ("japanese", 0, "territory 0 + prisoners 0 = 0"),
+        ("japanese", -5, "territory 0 + prisoners 0 \u2212 komi 5 = \u22125"),
+        ("chinese,button=true", 7, "stones 0 + territory 0 + komi 7 \u2212 bonus 0.5 = 6.5"),
+    ],
+)
+def test_the_sums_are_written_as_those_of_a_count(rules: str, komi: float, white: str) -> None:
+    game = Game(9, rules, komi).play("pass")  # which takes the button
+    ownership = np.ones((9, 9), np.float32)
+    lines = ScoreEstimate.of(game, Count(0.0, (), ownership, game.owners([]))).lines()
+    assert lines[-1] == f"White: {white}"
+
+
 def test_uncertain_points_are_open_and_uncertain_stones_live() -> None:
     game = Game(9, "chinese", 7.0).play("E5")
     ownership = np.full((9, 9), -CERTAIN / 2, np.float32)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sgfmill import sgf
-from web_alone import element, perform, press
+from web_alone import any_element, element, labelled, perform, press, send, tap
 from web_engine import FakeEngine, FakeEngines, until
 
+from tengen.web.library import GameLibrary
 from tengen.web.opponents import Opponents
 from tengen.web.page import Page
 from tengen.web.players import PEOPLE, PERSON
@@ -49,3 +52,47 @@ def test_the_game_is_played_on_against_the_same_opponent_and_the_automatic_level
         assert page.session.result == "B+R" and not page._opponents.kept
 
     perform(scene, GameSettings(size=9, players=(PERSON, opponent)), engines=FakeEngines(FakeEngine, "measured"))
+
+
+def test_a_kept_game_that_cannot_be_deleted_stays_in_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 0)
+
+    async def scene(page: Page) -> None:
+        tap(page, 40)
+        (path,) = tmp_path.iterdir()
+        press("open")
+        await until(lambda: any_element("recent"))
+        removal = labelled("Delete this game")
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", refuse)
+            for _ in range(2):
+                send(removal, "click")
+        assert told == [f"{path.name}: Permission denied"] and not removal.is_deleted and path.exists()
+        send(removal, "click")
+        assert removal.is_deleted and not path.exists()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), library=GameLibrary(tmp_path))
+
+
+def test_a_double_tap_on_the_bin_deletes_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 1000)
+
+    async def scene(page: Page) -> None:
+        tap(page, 40)
+        (path,) = tmp_path.iterdir()
+        press("open")
+        await until(lambda: any_element("recent"))
+        removal = labelled("Delete this game")
+        for _ in range(2):
+            send(removal, "click")
+        assert removal.text == "Delete?" and path.exists()
+        monkeypatch.setattr("tengen.web.open_dialog.READING_SECONDS", 0)
+        send(removal, "click")
+        assert removal.is_deleted and not path.exists()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), library=GameLibrary(tmp_path))

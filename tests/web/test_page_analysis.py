@@ -10,18 +10,16 @@ import numpy as np
 import pytest
 from nicegui import ui
 from web_alone import client_of, element, is_shown, key, perform, press, send, tap, texts
-from web_engine import FakeEngine, FakeEngines, FlawedEngine, until
+from web_engine import FakeEngine, FakeEngines, until
 
 from tengen.engine import Count
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation
 from tengen.game import Game
-from tengen.review.game import GameReview, ReviewedMove
 from tengen.web.analyses import search_result
 from tengen.web.analysis_panel import MoveTable
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, level_of_visits
-from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, PageAnalysis
 
 
@@ -40,7 +38,7 @@ def test_a_running_analysis_is_in_the_graph() -> None:
         page.refresh()
         await until(lambda: (page.refresh(), element("graph").props["points"])[1])
         assert engine.thinking.is_set(), "it goes on until the page stops it"
-        assert element("graph").props["points"] == [{"place": 0, "winrate": 0.6, "score": 2.5}]
+        assert element("graph").props["points"] == ({"place": 0, "winrate": 0.6, "score": 2.5},)
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engine)
 
@@ -75,12 +73,18 @@ def test_what_was_found_goes_with_the_position_that_an_edit_changes() -> None:
         await until(lambda: board["hint"] == 0)
         press("policy")
         await until(lambda: board["policy"])
+        said = [element(f"said-{name}") for name in ("hint", "policy")]
+        assert [part.text for part in said] == [  # type: ignore[attr-defined]
+            "The best move is A9",
+            "The network would play A9 1%, B9 1%, C9 1%",
+        ]
         press("edit")
         for change in (lambda: tap(page, 0), lambda: press("edit-turn"), lambda: press("edit-undo")):
             before = len(engine.searches)
             await until(lambda: (page.refresh(), board["candidates"])[1])
             change()
             assert (board["hint"], board["policy"]) == (-1, [])
+            assert [part.text for part in said] == ["", ""]  # type: ignore[attr-defined]
             assert session.node.analysis is None and board["candidates"] == []
             await until(lambda before=before: len(engine.searches) > before and engine.thinking.is_set())
             await until(lambda: (page.refresh(), search_result(session.node))[1])
@@ -296,27 +300,6 @@ def test_no_hint_is_offered_or_remembered_where_no_move_may_follow() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
-def test_buttons_go_to_the_mistakes_of_a_review() -> None:
-    async def scene(page: Page) -> None:
-        await page.open_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd])")
-        session = page.session
-        assert not is_shown("next-mistake")
-        moves = tuple(
-            ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, None)
-            for number, (node, loss) in enumerate(zip(session.line[1:], (0.1, 7.0, 0.2, 2.0), strict=True), 1)
-        )
-        session.analyses.review = GameReview(session.tree, "made", 1, tuple(session.line), moves)
-        page.refresh()
-        assert is_shown("previous-mistake")
-        places = []
-        for name in ("next", "next", "previous"):
-            press(f"{name}-mistake")
-            places.append(session.place)
-        assert places == [1, 3, 1]
-
-    perform(scene, GameSettings(size=9))
-
-
 def test_a_tapped_move_keeps_its_variation_when_the_rows_change_places() -> None:
     async def scene(page: Page) -> None:
         chosen: list[object] = []
@@ -346,90 +329,6 @@ def test_a_tapped_move_keeps_its_variation_when_the_rows_change_places() -> None
         assert table.line == ()
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
-
-
-async def reviewed(page: Page, engine: FakeEngine) -> None:
-    """Open a record that has been reviewed, at its first position."""
-    await page.open_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd])")
-    session = page.session
-    for node in session.line:
-        session.analyses.add(node, engine.result(session.tree.position(node), 100))
-    session.analyses.review = GameReview(session.tree, "made", 100, tuple(session.line), ())
-    page.refresh()
-
-
-def test_a_review_turns_the_analysis_on_and_the_switch_hides_its_answers() -> None:
-    engine = FakeEngine()
-
-    async def scene(page: Page) -> None:
-        board, switch = element("board").props, element("analysis")
-        page.wake_up()
-        await reviewed(page, engine)
-        for name in ("ArrowRight", "ArrowRight", "ArrowLeft"):
-            assert switch.value and board["candidates"] and board["ownership"]  # type: ignore[attr-defined]
-            key(page, name)
-        await asyncio.sleep(0.05)
-        assert not engine.searches, "the review has searched them"
-        tap(page, 60)
-        await until(lambda: (page.refresh(), engine.thinking.is_set() and board["candidates"])[1])
-        assert switch.value, "a variation is analyzed"  # type: ignore[attr-defined]
-        key(page, "ArrowLeft")
-        await until(lambda: not engine.thinking.is_set())
-        assert board["candidates"] and len(engine.searches) == 1
-        press("edit")
-        assert not switch.value and not board["candidates"]  # type: ignore[attr-defined]
-        press("edit")
-        assert switch.value and board["candidates"]  # type: ignore[attr-defined]
-        key(page, "a")
-        for name in ("ArrowRight", "ArrowLeft"):
-            assert not switch.value and board["candidates"] == board["ownership"] == []  # type: ignore[attr-defined]
-            key(page, name)
-        await asyncio.sleep(0.05)
-        assert len(engine.searches) == 1
-        key(page, "a")
-        assert switch.value and board["candidates"]  # type: ignore[attr-defined]
-        await until(lambda: len(engine.searches) == 2)  # a person who turns it on wants more visits
-
-    perform(scene, GameSettings(size=9), engine)
-
-
-def test_the_analysis_of_a_review_ends_with_its_game() -> None:
-    engine = FakeEngine()
-
-    async def scene(page: Page) -> None:
-        switch = element("analysis")
-        page.wake_up()
-        await reviewed(page, engine)
-        tap(page, 60)
-        await until(engine.thinking.is_set)
-        page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
-        assert not switch.value and not page.controller.analyzing  # type: ignore[attr-defined]
-        await reviewed(page, engine)
-        tap(page, 60)
-        page.session.analyses.review = None  # an edit drops it
-        page.refresh()
-        assert not switch.value and not page.controller.analyzing  # type: ignore[attr-defined]
-
-    perform(scene, GameSettings(size=9), engine)
-
-
-def test_a_failure_beside_a_review_is_reported_once(told: list[str]) -> None:
-    engine = FlawedEngine()
-
-    async def scene(page: Page) -> None:
-        page.wake_up()
-        await reviewed(page, engine)
-        tap(page, 60)
-        await until(lambda: told)
-        await asyncio.sleep(0.1)
-        assert told == ["It is gone."]
-        engine.fails = False
-        switch = element("analysis")
-        for on in (False, True):
-            switch.set_value(on)  # type: ignore[attr-defined]
-        await until(engine.thinking.is_set)
-
-    perform(scene, GameSettings(size=9), engine)
 
 
 def test_the_list_of_moves_says_whose_winrate_and_lead_it_has() -> None:

@@ -6,19 +6,21 @@ import asyncio
 import os
 import threading
 from collections.abc import Sequence
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from nicegui import core
-from web_alone import element, key, perform, press, tap, visit
+from nicegui import background_tasks, core
+from web_alone import any_element, element, is_shown, key, perform, press, send, tap, texts, visit
 from web_engine import FakeEngine, FakeEngines, until
+from web_kept import played
 
 from tengen.game import WHITE, Game
 from tengen.review.game import positions_of
 from tengen.sgf import GameNode, GameTree, split_trees
 from tengen.web.analyses import search_result
-from tengen.web.library import GameLibrary
+from tengen.web.library import GameLibrary, KeptGame, ReadGame, read_kept
 from tengen.web.page import Page
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
 from tengen.web.records import open_record, read_record_tree
@@ -98,6 +100,170 @@ def test_a_page_whose_browser_is_back_goes_on_when_the_lost_connection_is_given_
         client.handle_disconnect("new")
         assert (goes_on, page.is_connected) == (True, False)
         client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_tab_that_stayed_open_has_its_game_when_its_connection_is_back(tmp_path: Path) -> None:
+    """After a hundred other tabs its file was loaded over it: undo, analyses and review were gone."""
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        settings = GameSettings(size=9, players=PEOPLE)
+        site = Site(FakeEngines(FakeEngine), settings, 0, GameLibrary(tmp_path))
+        client, page = await visit(site, "tab")
+        tap(page, 40)
+        session = page.session
+        client.handle_disconnect("tab")
+        for number in range(200):
+            site._sessions.keep(f"tab {number}", GameSession(settings))
+        assert site._sessions.find("tab") is None
+        await client.handle_handshake("again", "tab", None, "document", 0)
+        await until(lambda: page.is_connected)
+        kept = page.session is session, site._sessions.find("tab") is session
+        client.delete()
+        assert kept == (True, True)
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_of_the_sessions_that_no_page_shows_the_last_ones_stay_in_memory() -> None:
+    """A reviewed game has some megabytes. What a page shows stays."""
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
+        client, _ = await visit(site, "tab")
+        for number in range(200):
+            site._sessions.keep(f"tab {number}", GameSession(GameSettings(size=9)))
+        kept = [tab for tab in ("tab", "tab 199", "tab 170", "tab 169", "tab 0") if site._sessions.find(tab)]
+        client.delete()
+        assert kept == ["tab", "tab 199", "tab 170"]
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+@pytest.mark.parametrize("connected", [True, False])
+@pytest.mark.parametrize("address", ["192.168.1.7", "192.168.1.8"])
+def test_a_game_in_progress_stays_with_the_one_who_plays_it(tmp_path: Path, connected: bool, address: str) -> None:
+    """A new tab offered it to everybody, and whoever opened it took its file. A new tab of the same person goes on in
+    the file, when the old one is gone."""
+    library = GameLibrary(tmp_path)
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9), 0, library)
+        first, left = await visit(site, "Ann", address="192.168.1.7")
+        tap(left, 40)
+        await until(lambda: len(left.session.game.moves) == 2)
+        left.refresh()
+        if not connected:
+            first.handle_disconnect("Ann")
+        second, page = await visit(site, "Bob", address=address)
+        await until(lambda: all(task.get_name() != "tengen kept game" for task in background_tasks.running_tasks))
+        goes_on = address == "192.168.1.7" and not connected
+        offered = is_shown("offer")
+        (game,) = library.recent()
+        await page._files.open_kept(game)
+        page.refresh()
+        watched = [game.state["tab"] for game in library.recent()]
+        tap(page, 50)
+        page.refresh()
+        names = sorted(game.state["tab"] for game in library.recent())
+        for client in (first, second):
+            client.delete()
+        assert offered == goes_on
+        assert (watched, names) == ((["Bob"], ["Bob"]) if goes_on else (["Ann"], ["Ann", "Bob"]))
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_the_game_of_the_page_stays_in_its_file_when_it_is_opened_from_the_list(tmp_path: Path) -> None:
+    library = GameLibrary(tmp_path)
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0, library)
+        client, page = await visit(site, "tab")
+        tap(page, 40)
+        page.refresh()
+        before = page.session
+        await page._files.open_kept(library.recent()[0])
+        opened = page.session is not before
+        page.session.step(1)
+        tap(page, 41)
+        page.refresh()
+        client.delete()
+        assert opened and len(library.recent()) == 1
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_kept_games_and_collections_are_read_beside_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new tab, Open and the games of a collection held everybody's page for seconds."""
+    threads: dict[str, set[threading.Thread]] = {}
+
+    def noted(place: str) -> None:
+        module, name = place.rsplit(".", 1)
+        call = getattr(import_module(module), name)
+
+        def noting(*args: object, **more: object) -> object:
+            threads.setdefault(name, set()).add(threading.current_thread())
+            return call(*args, **more)
+
+        monkeypatch.setattr(place, noting)
+
+    for place in ("library.state_in", "library.open_record", "open_dialog.describe"):
+        noted(f"tengen.web.{place}")
+    GameLibrary(tmp_path).keep(played(), "tab")
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path))
+        client, page = await visit(site, "tab")
+        assert len(page.session.game.moves) >= 3
+        press("open", page)
+        await until(lambda: any_element("recent"))
+        page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
+        send(element("recent", page), "click")
+        await until(lambda: len(page.session.game.moves) >= 3)
+        page.session.analyze()
+        opening = asyncio.create_task(page.open_record(b"(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea];B[bb])"))
+        await until(lambda: any_element("choose-game"))
+        assert "2. Bea \u2013 White" in texts(element("choose-game", page))
+        opening.cancel()
+        client.delete()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+    assert sorted(threads) == ["describe", "open_record", "state_in"]
+    assert threading.current_thread() not in set().union(*threads.values())
+
+
+def test_a_game_that_is_begun_while_the_one_of_the_tab_is_read_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, going_on = threading.Event(), threading.Event()
+
+    def slow(game: KeptGame) -> ReadGame:
+        begun.set()
+        assert going_on.wait(30)
+        return read_kept(game)
+
+    monkeypatch.setattr("tengen.web.server.read_kept", slow)
+    GameLibrary(tmp_path).keep(played(), "tab")
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path))
+        visiting = asyncio.create_task(visit(site, "tab"))
+        await until(begun.is_set)
+        (page,) = site._pages
+        tap(page, 70)
+        going_on.set()
+        client, _ = await visiting
+        moves = page.session.game.moves
+        client.delete()
+        assert len(moves) == 1
 
     asyncio.run(asyncio.wait_for(scene(), 60))
 
@@ -220,10 +386,10 @@ def test_a_game_in_progress_is_not_replaced_by_its_record(tmp_path: Path) -> Non
 def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = iter((0, 1, None, 0, 1))
 
-    asked: list[list[bytes]] = []
+    asked: list[list[tuple[str, str]]] = []
 
-    async def choose(games: list[bytes]) -> int | None:
-        asked.append(games)
+    async def choose(texts: list[tuple[str, str]], number: int) -> int | None:
+        asked.append(texts)
         return next(chosen)
 
     monkeypatch.setattr("tengen.web.files.choose_game", choose)
@@ -252,7 +418,7 @@ def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkey
 def test_a_kept_collection_that_is_opened_as_a_file_goes_on_with_the_chosen_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def choose(games: list[bytes]) -> int | None:
+    async def choose(texts: list[tuple[str, str]], number: int) -> int | None:
         return chosen
 
     monkeypatch.setattr("tengen.web.files.choose_game", choose)
@@ -310,7 +476,7 @@ def test_of_two_records_the_last_one_is_shown(monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_written_while_another_game_is_read_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading = SlowReading(monkeypatch)
 
-    async def choose(games: list[bytes]) -> int:
+    async def choose(texts: list[tuple[str, str]], number: int) -> int:
         return 1
 
     monkeypatch.setattr("tengen.web.files.choose_game", choose)

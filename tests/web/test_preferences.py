@@ -6,13 +6,18 @@ import json
 from dataclasses import asdict
 
 import pytest
+from nicegui.elements.mixins.value_element import ValueElement
+from web_alone import answering, element, key, perform, press, tap
 from web_browser import Tab
 
 from tengen.web.new_game_dialog import Form
 from tengen.web.opponents import Opponents
+from tengen.web.page import Page
 from tengen.web.player_field import Side
+from tengen.web.players import PEOPLE
 from tengen.web.preferences import Preferences
-from tengen.web.settings import Mode, PageAnalysis
+from tengen.web.records import open_record
+from tengen.web.settings import GameSettings, Mode, PageAnalysis
 
 KNOWN = Opponents(lambda size: "zero-9x9").choices(9)
 
@@ -96,3 +101,59 @@ def test_the_last_settings_fill_the_dialog() -> None:
 )
 def test_settings_that_the_dialog_cannot_have_are_left_out(wrong: dict[str, object]) -> None:
     assert asdict(form().restored(asdict(form()) | wrong, KNOWN)) == asdict(form())
+
+
+def test_another_language_replaces_no_position_that_was_set_up() -> None:
+    async def scene(page: Page) -> None:
+        before = page.session
+        element("language").set_value("ja")  # type: ignore[attr-defined]
+        assert (empty := page.session) is not before, "its record names the players"
+        press("edit")
+        tap(page, 40)
+        press("edit")
+        element("language").set_value("en")  # type: ignore[attr-defined]
+        assert page.session is empty and empty.live and empty.view().stones[40] == "X"
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_what_the_board_shows_of_the_moves_is_chosen_and_remembered(
+    monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    """A problem is shown without its answers."""
+    stored: list[str] = []
+
+    def run(script: str, **_: object) -> object:
+        stored.append(script)
+        return answering(json.dumps({"variations": True, "numbers": "last"}))(script)
+
+    async def scene(page: Page) -> None:
+        page.adopt(open_record(b"(;SZ[9](;B[aa];W[bb])(;B[cc]))")[0])
+        board, switch, numbers = (element(name, page) for name in ("board", "show-variations", "numbers"))
+        assert isinstance(switch, ValueElement) and isinstance(numbers, ValueElement)
+
+        def shown() -> bool:
+            hidden = any("tg-no-variations" in above.classes for above in element("tree", page).ancestors())
+            assert board.props["variations"] is switch.value is not hidden
+            return not hidden
+
+        assert shown()
+        key(page, "v")
+        assert not shown() and stored == ['tengen.keep({"variations": false})']
+        switch.set_value(True)
+        assert shown() and told == ["Variations are hidden."], "the switch shows itself what it has done"
+        for _ in range(2):
+            key(page, "v")
+        assert shown() and told[1:] == ["Variations are hidden.", "Variations are shown."]
+        key(page, "ArrowRight")
+        assert board.props["numbers"] == []
+        numbers.set_value("all")
+        assert board.props["numbers"] == [(0, 1)] and stored[-1] == 'tengen.keep({"numbers": "all"})'
+        key(page, "ArrowRight")
+        assert board.props["numbers"] == [(0, 1), (10, 2)]
+        switch.set_value(False)
+        await page.load_preferences()
+        assert shown() and numbers.value == "last"
+
+    monkeypatch.setattr("tengen.web.page.ui.run_javascript", run)
+    perform(scene, GameSettings(size=9, players=PEOPLE))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+from types import SimpleNamespace
+
 import pytest
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 from web_records import BRANCHED
@@ -58,6 +61,26 @@ def test_a_result_is_in_the_record_when_it_is_reached() -> None:
     assert str(read_tree(session.to_sgf()).info.result) == "W+R"
     assert session.tree.version == version and session.untouched, "nothing was played"
     assert session.take_back() and session.to_sgf() == fresh
+
+
+def test_a_game_has_the_date_of_its_first_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not of the day when the page was opened."""
+    today = [datetime.date(2026, 11, 29)]
+    clock = SimpleNamespace(date=SimpleNamespace(today=lambda: today[0]))
+    monkeypatch.setattr("tengen.web.session.datetime", clock)
+    session, record = analysis(), open_record(b"(;SZ[9]DT[2024-05-06])")[0]
+    for day in (24, 25):
+        today[0] = datetime.date(2026, 12, day)
+        for each, date in ((session, today[0]), (record, datetime.date(2024, 5, 6))):
+            each.play(40)
+            each.play(41)
+            assert each.tree.info.date == date
+            assert each.take_back() and each.take_back()
+        assert session.untouched
+    session.play(40)
+    today[0] = datetime.date(2026, 12, 26)
+    session.play(41)
+    assert session.tree.info.date == datetime.date(2026, 12, 25)
 
 
 def test_illegal_moves_are_explained() -> None:

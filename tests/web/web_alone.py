@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable
 from nicegui import Client, core, ui
 from nicegui.page import page as nicegui_page
 from starlette.requests import Request
-from web_engine import FakeEngine, FakeEngines
+from web_engine import FakeEngine, FakeEngines, until
 
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
+from tengen.web.preferences import STORED_SCRIPT
 from tengen.web.server import Site
 from tengen.web.settings import GameSettings
 
@@ -43,14 +44,18 @@ def perform(
     asyncio.run(run())
 
 
-async def visit(site: Site, tab: str, route: nicegui_page | None = None) -> tuple[Client, Page]:
-    """Open a page of a site in a browser's tab, which answers nothing. The socket has the name of the tab."""
-    address = {"type": "http", "method": "GET", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/"}
-    request = Request({**address, "query_string": b"", "headers": []})
+async def visit(
+    site: Site, tab: str, route: nicegui_page | None = None, address: str = "127.0.0.1"
+) -> tuple[Client, Page]:
+    """Open a page of a site in a browser's tab, which answers nothing. The socket has the name of the tab. It shows the
+    game that the tab left."""
+    asked = {"type": "http", "method": "GET", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/"}
+    request = Request({**asked, "client": (address, 50_000), "query_string": b"", "headers": []})
     client = Client(route or nicegui_page(""), request=request)
     with client:
         page = site.open(client)
     await client.handle_handshake(tab, tab, None, "document", 0)
+    await until(lambda: page.is_connected)
     return client, page
 
 
@@ -119,3 +124,14 @@ def send(part: ui.element, event: str, args: object = None) -> None:
     """Let a part of the page hear an event of the browser."""
     (listener,) = [heard for heard in part._event_listeners.values() if heard.type == event and heard.handler]
     part._handle_event({"listener_id": listener.id, "args": args or {}})
+
+
+def answering(stored: object = None, otherwise: object = 1000) -> Callable[..., asyncio.Future[object]]:
+    """A browser that remembers this, and answers everything else, such as its width, with the same value."""
+
+    def answer(script: str, **_: object) -> asyncio.Future[object]:
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(stored if script == STORED_SCRIPT else otherwise)
+        return future
+
+    return answer

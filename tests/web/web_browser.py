@@ -57,6 +57,11 @@ return !!part && place === before && !part.closest("[class*=-enter-active], [cla
   && !document.getAnimations().some((one) => one.playState === "running" && one.effect.target?.contains(part)
     && one.effect.getComputedTiming().endTime < 2000);
 """
+# Whether the upper edge of an element and 120 pixels below it are on the screen.
+IN_VIEW = """
+const box = document.querySelector(`[data-testid=${arguments[0]}]`).getBoundingClientRect();
+return box.height > 0 && box.top > -1 && Math.min(box.bottom, box.top + 120) < window.innerHeight + 1;
+"""
 
 
 def missing() -> str:
@@ -234,6 +239,29 @@ def paste(tab: Tab, record: str) -> None:
         "window.dispatchEvent(new DragEvent('drop', { dataTransfer: data }));",
         record,
     )
+
+
+def upload(tab: Tab, path: Path) -> None:
+    """Open a file as a person would: by the dialog."""
+    tab.click("open")
+    tab.css("input[type=file]").send_keys(str(path))
+
+
+def analyze(tab: Tab, leaving: bool = False) -> None:
+    """Start a 9x9 game in which both colors are a person's, perhaps `leaving` one with the engine."""
+    # By script: the dialog still moves in, and a mouse that misses it closes it.
+    press = """
+    const dialog = document.querySelector("[data-testid=new-game-dialog]");
+    const button = [...(dialog?.querySelectorAll("button") ?? [])].find((b) => b.innerText === arguments[0]);
+    button?.click();
+    return button?.ariaPressed === "true";
+    """
+    tab.click("new-game")
+    tab.until(lambda: tab.script(press, "Analyze"))
+    tab.script(press, "Start")
+    tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
+    if leaving:
+        tab.click("ask-leave-leave")
 
 
 def free_port() -> int:

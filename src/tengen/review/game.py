@@ -14,6 +14,7 @@ from tengen.engine.positions import resumed
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, SearchResult, score_lead
 from tengen.engine.symmetries import distinct_images, root_symmetries
+from tengen.errors import SgfError
 from tengen.game import Game
 from tengen.sgf.tree import Analysis, GameNode, GameTree
 
@@ -28,6 +29,8 @@ WINRATE_LOSSES = (0.02, 0.05, 0.1, 0.2, 0.4)
 SMALL, DOUBTFUL, BAD = 1, 2, 3
 """The first grades that count."""
 LINE_LENGTH = 10
+MAX_POSITIONS = 2000
+"""Positions that a review takes at most: each has a game of its own with all moves before it."""
 _CANDIDATES = 5
 _PATIENCE = 0.1  # seconds between two questions whether to stop
 
@@ -136,11 +139,13 @@ def positions_of(tree: GameTree, line: Sequence[GameNode] | None = None) -> list
 
     A game begins with the last stones that are set up before its first move: what is before them is no position of it.
     An end after which stones were played was none, and its position is that of the resumed game. Raises SgfError where
-    a move is illegal.
+    a move is illegal, and for more than `MAX_POSITIONS` positions.
     """
     nodes = tree.line(tree.root) if line is None else line
     first_move = next((place for place, node in enumerate(nodes) if node.move is not None), 0)
     begin = max((place for place, node in enumerate(nodes[:first_move]) if node.setup), default=0)
+    if (number := len(nodes) - begin) > MAX_POSITIONS:
+        raise SgfError(f"the line has {number:,} positions: {MAX_POSITIONS:,} is the limit of a review")
     last_stone = max((place for place, node in enumerate(nodes) if node.move and not node.is_pass), default=0)
     return [
         (node, resumed(game) if game.is_over else game.copy())

@@ -30,6 +30,7 @@ class GameAnalyses:
         self.tree = tree
         self.review: GameReview | None = None
         self._forgotten = 0  # number of calls of `forget`
+        self._worst: tuple[GameReview | None, list[ReviewedMove]] = None, []
 
     def search_key(self, node: GameNode) -> tuple[int, int]:
         """Differs between searches before and after an edit of the position or `forget`."""
@@ -44,9 +45,9 @@ class GameAnalyses:
             return
         if node.analysis is not None and node.analysis.visits > result.visits:
             return
-        # The moves that were not tried are most of them, and nothing shows them.
+        # Nothing shows the network's own evaluation, and the moves that were not tried, which are most of them.
         tried = tuple(move for place, move in enumerate(result.candidates) if move.visits or place == 0)
-        result = replace(result, candidates=tried)
+        result = replace(result, candidates=tried, raw=None)
         node.analysis = SearchAnalysis(**vars(analysis_of(result)), result=result, for_move=for_move)
 
     def forget(self) -> None:
@@ -60,8 +61,10 @@ class GameAnalyses:
         """The moves that lost most by the last review, of both players, in the order of the game."""
         if self.review is None:
             return []
-        worst = [move for color in (0, 1) for move in self.review.mistakes(color)]
-        return sorted((move for move in worst if move.node in self.tree), key=lambda move: move.number)
+        if self._worst[0] is not self.review:
+            worst = [move for color in (0, 1) for move in self.review.mistakes(color)]
+            self._worst = self.review, sorted(worst, key=lambda move: move.number)
+        return [move for move in self._worst[1] if move.node in self.tree]
 
     def grades(self) -> dict[int, int]:
         """The class of the loss (`ReviewedMove.grade`) of every reviewed move, by the id of its node."""

@@ -44,8 +44,11 @@ class BoardElement(Drawing, component="static/board.js"):
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
         self.set(hint=-1, policy=[], confirm=None, said="")
-        words = {"black": _("Black"), "white": _("White"), "empty": _("empty"), "dead": _("dead")}
-        self.set(words={**words, "play": _("Play {move}")})
+        stones = {"black": _("Black"), "white": _("White"), "empty": _("empty"), "dead": _("dead")}
+        marks = {"triangle": _("Triangle"), "square": _("Square"), "circle": _("Circle"), "cross": _("Cross")}
+        others = {"selected": _("selected"), "label": _("label {text}"), "hint": _("best move")}
+        texts = {"policy": _("policy {percent}%"), "play": _("Play {move}")}
+        self.set(words={**stones, **marks, **others, **texts})
         self._refusals = 0
         self.on("point", lambda event: on_point(_argument(event, "point")))
 
@@ -80,7 +83,7 @@ class GraphElement(Drawing, component="static/graph.js"):
 
     def __init__(self, *, on_seek: EventHandler, on_release: Callable[[], object]) -> None:
         super().__init__()
-        self.set(points=[], mistakes=[], times=[], current=0, last=0, numbers=[0])
+        self.set(points=(), series=0, mistakes=[], times=[], current=0, last=0, numbers=[0])
         self.set(
             words={
                 "label": _("Winrate, score lead and time by move"),
@@ -95,6 +98,11 @@ class GraphElement(Drawing, component="static/graph.js"):
         self.on("seek", lambda event: on_seek(_argument(event, "place")))
         self.on("released", on_release, args=[])
 
+    @property
+    def has_data(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self._props["points"] or self._props["times"])
+
     def show(
         self,
         analyses: list[tuple[int, Analysis]],
@@ -105,16 +113,29 @@ class GraphElement(Drawing, component="static/graph.js"):
     ) -> None:
         """Draw the analyses of a line by place; `current` is the shown place, `numbers` are the move numbers.
 
-        `mistakes` are places with the class of the loss, `times` places with the color and the seconds of the move.
+        `mistakes` are places with the class of the loss, `times` places with the color and the seconds of the move. A
+        step through the line sends the place alone, and a search that goes on the changed points.
         """
-        points = [
+        points = tuple(  # which NiceGUI does not copy
             {"place": place, "winrate": round(found.winrate, 4), "score": rounded(found.score_lead)}
             for place, found in analyses
-        ]
+        )
         marked = [{"place": place, "grade": grade} for place, grade in mistakes]
         used = [{"place": place, "color": color, "seconds": round(seconds, 1)} for place, color, seconds in times]
-        last = len(numbers) - 1
-        self.set(points=points, mistakes=marked, times=used, current=current, last=last, numbers=numbers)
+        line = {"mistakes": marked, "times": used, "last": len(numbers) - 1, "numbers": numbers}
+        known = {point["place"]: point for point in self._props["points"]}
+        is_same_line = all(self._props[name] == value for name, value in line.items())
+        if current != self._props["current"]:
+            with self._props.suspend_updates():
+                self._props["current"] = current
+            self.run_method("mark", current)
+        if not is_same_line or not known.keys() <= {point["place"] for point in points}:
+            # Messages come after the properties of the same moment: the series tells those of earlier points.
+            self.set(points=points, series=self._props["series"] + 1, **line)
+        elif changed := [point for point in points if known.get(point["place"]) != point]:
+            with self._props.suspend_updates():
+                self._props["points"] = points
+            self.run_method("merge", changed, self._props["series"])
 
 
 class TreeElement(Drawing, component="static/tree.js"):

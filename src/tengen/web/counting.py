@@ -13,7 +13,7 @@ from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.web.language import N_, _
 from tengen.web.words import color_names
 
-# The parts of a count, in the order in which they are shown.
+# The parts of a count or an estimate, in the order in which they are shown.
 PARTS = {
     "stones": N_("stones {n}"),
     "territory": N_("territory {n}"),
@@ -23,6 +23,7 @@ PARTS = {
     "komi": N_("komi {komi:g}"),
     "handicap": N_("handicap {n}"),
     "button": N_("button {n}"),
+    "bonus": N_("bonus {points:g}"),
 }
 
 Points = dict[str, float]
@@ -90,17 +91,22 @@ def points_of(game: Game, dead: Collection[int]) -> tuple[Points, Points]:
 
 
 def points_lines(game: Game, dead: Collection[int]) -> list[str]:
-    """The count of each color with its parts: `White: stones 30 + territory 12 + komi 7.5 = 49.5`."""
-    lines = []
-    for color, points in zip(color_names(), points_of(game, dead), strict=True):
-        parts = ""
-        for part, value in points.items():
-            if value or part in ("stones", "territory", "prisoners"):
-                number = f"{abs(value):g}"
-                parts += (" \u2212 " if value < 0 else " + ") + _(PARTS[part], n=number, komi=abs(value))
-        total = f"{sum(points.values()):g}".replace("-", "\u2212")
-        lines.append(_("{color}: {sum} = {total}", color=color, sum=parts.removeprefix(" + "), total=total))
-    return lines
+    """The count of each color with its parts."""
+    return [sum_text(color, points) for color, points in enumerate(points_of(game, dead))]
+
+
+def sum_text(color: int, points: Points) -> str:
+    """The points of a color with their parts: `White: stones 30 + territory 12 + komi 7.5 = 49.5`. A bonus or komi of 0
+    is left out."""
+    parts = ""
+    for part, value in points.items():
+        if value or part in ("stones", "territory", "prisoners"):
+            number = f"{abs(value):g}"
+            sign = " \u2212 " if value < 0 else " + "
+            parts += sign + _(PARTS[part], n=number, komi=abs(value), points=abs(value))
+    total = f"{sum(points.values()):g}".replace("-", "\u2212")
+    name = color_names()[color]
+    return _("{color}: {sum} = {total}", color=name, sum=parts.removeprefix(" + "), total=total)
 
 
 def _without_tax(game: Game) -> Game:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.engine import Count
-from tengen.game import COLOR_NAMES as NAMES
-from tengen.game import EMPTY, Game
+from tengen.game import EMPTY, WHITE, Game
+from tengen.web.counting import Points, sum_text
 from tengen.web.language import _, ngettext
 from tengen.web.words import leader
 
@@ -52,33 +52,29 @@ class ScoreEstimate:
         )
 
     @property
-    def totals(self) -> tuple[float, float]:
-        """All points of each color, White's with komi and bonus."""
-        black, white = (self.stones[c] + self.territory[c] + self.prisoners[c] for c in (0, 1))
-        return float(black), white + self.komi + self.bonus
+    def points(self) -> tuple[Points, Points]:
+        """The points of each color by the part, White's with komi and bonus."""
+        both: tuple[Points, Points] = {}, {}
+        for color, points in enumerate(both):
+            if self.scoring == "area":
+                points["stones"] = self.stones[color]
+            points["territory"] = self.territory[color]
+            if self.scoring != "area":
+                points["prisoners"] = self.prisoners[color]
+        both[WHITE].update({"komi": self.komi, "bonus": self.bonus})
+        return both
 
     @property
     def score(self) -> float:
         """Black's points minus White's."""
-        black, white = self.totals
-        return black - white
+        black, white = self.points
+        return sum(black.values()) - sum(white.values())
 
     def lines(self, lead: float | None = None) -> list[str]:
         """The estimate for people: the network's score lead (for Black), what is certain, and each color's points."""
         shown = [] if lead is None else [_("Expected: {leader}", leader=leader(lead))]
         shown.append(_("Certain: {leader}", leader=leader(self.score)))
-        for color in (0, 1):
-            parts = [_("territory {n}", n=self.territory[color])]
-            if self.scoring == "area":
-                parts.insert(0, _("stones {n}", n=self.stones[color]))
-            else:
-                parts.append(_("prisoners {n}", n=self.prisoners[color]))
-            if color == 1:
-                parts.append(_("komi {komi:g}", komi=self.komi))
-                if self.bonus:
-                    parts.append(_("bonus {points:g}", points=self.bonus))
-            total = f"{self.totals[color]:g}"
-            shown.append(_("{color}: {sum} = {total}", color=_(NAMES[color]), sum=" + ".join(parts), total=total))
+        shown += [sum_text(color, points) for color, points in enumerate(self.points)]
         if self.open:
             shown.append(ngettext("Open: {n} point", "Open: {n} points", self.open))
         return shown

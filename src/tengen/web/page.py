@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
@@ -181,7 +181,8 @@ class Page:
                 ui.run_javascript(known.reload_script())
             if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
                 width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
-                self._welcome.show(stored is None, float(width), self.session.settings.size)
+                if width is not None:  # else the tab was closed meanwhile
+                    self._welcome.show(stored is None, float(width), self.session.settings.size)
 
     def offer(self, game: KeptGame) -> None:
         """Offer to go on with a game that was left."""
@@ -309,7 +310,7 @@ class Page:
         self._status.show(session, self.controller.paused, self.controller.failure)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number, bool(session.analyses.mistakes()))
-        self._draw_graph()
+        self._draw_graph(line)
         self._review.show(session.analyses.review, self.controller.review_progress is not None)
         self._comment.show(session)
         self._history.show(session, self._editing)
@@ -338,11 +339,13 @@ class Page:
         session = self.session
         self._board.set(numbers=move_numbers(session.game, session.node, self._preferences.numbers))
 
-    def _draw_graph(self) -> None:
-        session, line = self.session, self.session.line
-        mistakes = [(move.node.depth, move.grade) for move in session.analyses.mistakes() if move.node in line]
+    def _draw_graph(self, line: Sequence[GameNode]) -> None:
+        """Draw what is known of the shown line."""
+        session, places = self.session, {node: place for place, node in enumerate(line)}
+        mistakes = [(places[move.node], move.grade) for move in session.analyses.mistakes() if move.node in places]
         numbers = list(accumulate(int(node.move is not None) for node in line))
-        self._analysis.graph.show(session.line_analyses(), session.place, numbers, mistakes, session.line_times())
+        analyses, times = session.line_analyses(line), session.line_times(line)
+        self._analysis.graph.show(analyses, session.place, numbers, mistakes, times)
 
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
@@ -392,17 +395,17 @@ class Page:
         analyzed = controller.activity == "analyzing" and controller.analyzed is self.session.node
         if shown is not None and analyzed:
             self.session.analyses.add(self.session.node, shown, controller.search_key)
-            self._draw_graph()
+            self._draw_graph(self.session.line)
         elif controller.review_progress is not None:
-            self._draw_graph()
+            self._draw_graph(self.session.line)
         self._board.set(thinking=controller.activity in ("thinking", "counting"))
         self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
         finished = self.session.mode is not Mode.PLAY
-        graph = controller.analyzing or (finished and bool(self.session.line_analyses() or self.session.line_times()))
-        reviewing = controller.review_progress is not None
-        panel.show_review(finished and len(self.session.line) > 1, reviewing)
+        graph = controller.analyzing or (finished and panel.graph.has_data)
+        reviewing, node = controller.review_progress is not None, self.session.node
+        panel.show_review(finished and (node.parent is not None or bool(node.variations)), reviewing)
         self._status.show_review(reviewing)
-        position, game = self.session.node.position_key, self.session.game
+        position, game = node.position_key, self.session.game
         panel.show(shown, position, game, self._caption(shown), self._switch.is_on, graph)
         self._draw_line()
 

@@ -92,6 +92,8 @@ class GameSession:
         """The moves that were played here and may be taken back, by the ids of their nodes; those of a record stay."""
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._tip = _Tip.of(self.node, self.game)
+        self._seconds_used: tuple[int, GameNode | None, dict[int, float]] = -1, None, {}
+        """Of a line: the version of the tree, the last node, and what the record says."""
         self._fresh = self._without_result() if tree is None else None
 
     # Records
@@ -288,17 +290,23 @@ class GameSession:
         """What the board draws now."""
         return BoardView.of(self.game, self.node, self._dead.get(self.node.position_key))
 
-    def line_analyses(self) -> list[tuple[int, Analysis]]:
-        """(place in the line, analysis) of every analyzed position on the line through the shown one."""
-        return [(place, node.analysis) for place, node in enumerate(self.line) if node.analysis is not None]
+    def line_analyses(self, line: Sequence[GameNode] | None = None) -> list[tuple[int, Analysis]]:
+        """(place in the line, analysis) of every analyzed position on a line, by default the one through the shown
+        position."""
+        nodes = self.line if line is None else line
+        return [(place, node.analysis) for place, node in enumerate(nodes) if node.analysis is not None]
 
-    def line_times(self) -> list[tuple[int, int, float]]:
-        """(place in the line, color, seconds) of every move whose time is known: by the clock here, or the record."""
-        line = self.line
-        known = seconds_used(line)
-        for node in line:
+    def line_times(self, line: Sequence[GameNode] | None = None) -> list[tuple[int, int, float]]:
+        """(place in the line, color, seconds) of every move whose time is known: by the clock here, or the record. The
+        line is by default the one through the shown position."""
+        line = self.line if line is None else line
+        version, end, _known = self._seconds_used
+        if (version, end) != (self.tree.version, line[-1]):
+            self._seconds_used = self.tree.version, line[-1], seconds_used(line)
+        known = dict(self._seconds_used[2])
+        for place, node in enumerate(line):
             if node.id in self.played and (seconds := self.played[node.id].seconds) is not None:
-                known[node.depth] = seconds
+                known[place] = seconds
         return [(place, line[place].color or 0, seconds) for place, seconds in sorted(known.items())]
 
     # Moves
@@ -318,6 +326,9 @@ class GameSession:
         move = PlayedMove()
         if self.clock and self.live:
             move = PlayedMove(self.clock.turn(color), self.clock.moved(color, now))
+        if self.untouched:  # the page may have been open for days
+            self.tree.info = replace(self.tree.info, date=datetime.date.today())
+            self._fresh = self._without_result()
         nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from nicegui import ui
 
+from tengen.coords import pass_point
 from tengen.errors import TengenError
 from tengen.game import BLACK
 from tengen.sgf import GameNode
@@ -17,8 +18,11 @@ from tengen.web.estimate import ScoreEstimate
 from tengen.web.language import _, ngettext
 from tengen.web.panels import button, heading, reveal
 from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS, MoveWarning
+from tengen.web.words import vertex
 
 T = TypeVar("T")
+SAID_MOVES = 3
+"""The moves of the policy that are read to those who do not see the board."""
 
 
 class TeachingPanel:
@@ -70,6 +74,10 @@ class TeachingPanel:
                 button(_("Policy"), "grid_view", self._show_policy, "policy", _("What the network would play"))
                 self._ask_estimate = button(_("Score estimate"), "calculate", self._estimate, "estimate")
             self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
+            self._said_hint, self._said_policy = (
+                ui.label().classes("tg-said").props(f"role=status data-testid=said-{name}")
+                for name in ("hint", "policy")
+            )
 
     def remember(self, on: bool, threshold: float) -> None:
         """Set the switch and the threshold as the browser remembers them."""
@@ -96,6 +104,12 @@ class TeachingPanel:
         hint = teacher.hint_at(node)
         known = self._policy[1] if self._policy is not None and self._policy[0] == node.position_key else []
         self._board.set(hint=-1 if hint is None else hint, policy=known)
+        size = node.tree.size
+        if hint is None or hint == pass_point(size):  # the notice tells a pass
+            self._said_hint.set_text("")
+        else:
+            self._said_hint.set_text(_("The best move is {move}", move=vertex(hint, size)))
+        self._said_policy.set_text(policy_text(known, size))
 
     @property
     def line(self) -> Sequence[int]:
@@ -164,3 +178,10 @@ class TeachingPanel:
         except TengenError as error:
             self._notify(str(error))
             return None
+
+
+def policy_text(policy: Sequence[float], size: int) -> str:
+    """The likeliest moves of a policy, for those who do not see the board; empty without one."""
+    likeliest = sorted(range(len(policy)), key=lambda point: -policy[point])[:SAID_MOVES]
+    moves = ", ".join(f"{vertex(point, size)} {policy[point]:.0%}" for point in likeliest if policy[point] >= 0.005)
+    return _("The network would play {moves}", moves=moves) if moves else ""

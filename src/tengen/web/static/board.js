@@ -372,8 +372,14 @@ export default {
     moveCursor(point) {
       this.cursor = point;
       const stone = this.words[{ X: "black", O: "white" }[this.stones[point]] ?? "empty"];
-      const dead = this.counting && this.dead.includes(point) ? `, ${this.words.dead}` : "";
-      this.spoken = `${this.nameOf(point)}, ${stone}${dead}`;
+      const said = [this.nameOf(point), stone];
+      if (this.counting && this.dead.includes(point)) said.push(this.words.dead);
+      for (const [at, kind] of this.marks) if (at === point) said.push(this.words[kind]);
+      for (const [at, text] of this.labels) if (at === point) said.push(this.words.label.replace("{text}", () => text));
+      if (point === this.hint) said.push(this.words.hint);
+      const planned = this.planned.find((one) => one.point === point);
+      if (planned) said.push(this.words.policy.replace("{percent}", planned.text));
+      this.spoken = said.join(", ");
     },
     // While the board has the keyboard, the arrow keys move its cursor and do not go through the game.
     onKey(event) {

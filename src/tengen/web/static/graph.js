@@ -8,7 +8,7 @@ export default {
   template: `
 <div class="tg-graph" ref="frame">
   <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="slider" tabindex="0" :aria-label="words.label"
-       aria-valuemin="0" :aria-valuemax="last" :aria-valuenow="current" :aria-valuetext="describe(current)"
+       aria-valuemin="0" :aria-valuemax="last" :aria-valuenow="here" :aria-valuetext="describe(here)"
        @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="onUp" @lostpointercapture="onEnd">
     <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
     <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
@@ -20,20 +20,26 @@ export default {
         <rect v-for="t in times" :key="'t' + t.place" :class="'tg-graph-time tg-graph-time-' + t.color" :x="x(t.place) - barWidth / 2" :y="height - barHeight(t)" :width="barWidth" :height="barHeight(t)"/>
       </template>
       <path v-if="shows.score" class="tg-graph-score" :d="scoreLine"/>
-      <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
+      <path class="tg-graph-now" :d="'M' + x(here) + ' 0V' + height"/>
       <path v-if="pointed !== null" class="tg-graph-hover" :d="'M' + x(pointed) + ' 0V' + height"/>
     </g>
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" :r="2.5 + 0.6 * m.grade"/>
-    <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
-    <text class="tg-graph-label" x="6" y="14">{{ describe(pointed ?? current) }}</text>
+    <circle v-if="at(here)" class="tg-graph-dot" :cx="x(here)" :cy="heightOf(at(here))" r="4"/>
+    <text class="tg-graph-label" x="6" y="14">{{ describe(pointed ?? here) }}</text>
   </svg>
   <div class="tg-graph-legend">
     <button v-for="name in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
-            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}<span v-if="name === 'score' && shows.score && points.length" class="tg-graph-scale">±{{ span }}</span></button>
+            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}<span v-if="name === 'score' && shows.score && found.length" class="tg-graph-scale">±{{ span }}</span></button>
   </div>
 </div>`,
-  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, numbers: Array, words: Object },
-  data: () => ({ shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, start: null, dragging: false }),
+  // `mark` changes the current place, and `merge` points of the `series` with that number, without sending all again.
+  props: {
+    points: Array, series: Number, mistakes: Array, times: Array, current: Number, last: Number, numbers: Array, words: Object,
+  },
+  data: (graph) => ({
+    found: graph.points, here: graph.current,
+    shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, start: null, dragging: false,
+  }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -41,11 +47,15 @@ export default {
   beforeUnmount() {
     this.watcher?.disconnect();
   },
+  watch: {
+    points(now) { this.found = now; }, // properties were sent again
+    current(now) { this.mark(now); },
+  },
   computed: {
     // The line may have become shorter under the pointer.
     pointed() { return this.hovered === null ? null : Math.min(this.hovered, this.last); },
     span() {
-      const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score ?? 0)));
+      const most = Math.max(5, ...this.found.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
     },
     shownNames() {
@@ -58,13 +68,19 @@ export default {
     },
     rim() { return this.path((p) => this.y(p.winrate)); },
     area() {
-      if (!this.points.length) return "";
-      const [first, last] = [this.points[0], this.points[this.points.length - 1]];
+      if (!this.found.length) return "";
+      const [first, last] = [this.found[0], this.found[this.found.length - 1]];
       return `${this.rim}V${this.height}H${this.x(first.place)}Z`.replace("V", `L${this.x(last.place)} `);
     },
     scoreLine() { return this.path(this.scoreHeight); },
   },
   methods: {
+    mark(place) { this.here = place; },
+    merge(changed, series) {
+      if (series !== this.series) return;
+      const places = new Set(changed.map((p) => p.place));
+      this.found = [...this.found.filter((p) => !places.has(p.place)), ...changed].sort((a, b) => a.place - b.place);
+    },
     describe(place) {
       const [shown, used] = [this.at(place), this.shows.time && this.times.find((t) => t.place === place)];
       const parts = [this.words.move.replace("{move}", this.numbers[place])];
@@ -78,9 +94,9 @@ export default {
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
     scoreHeight(p) { return this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD); },
     heightOf(p) { return this.shows.winrate || !this.shows.score ? this.y(p.winrate) : this.scoreHeight(p); },
-    at(place) { return this.points.find((p) => p.place === place); },
+    at(place) { return this.found.find((p) => p.place === place); },
     path(height) {
-      return this.points.map((p, k) => `${k ? "L" : "M"}${this.x(p.place).toFixed(1)} ${height(p).toFixed(1)}`).join("");
+      return this.found.map((p, k) => `${k ? "L" : "M"}${this.x(p.place).toFixed(1)} ${height(p).toFixed(1)}`).join("");
     },
     placeAt(event) {
       const box = this.$refs.svg.getBoundingClientRect();
