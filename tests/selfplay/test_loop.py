@@ -32,7 +32,7 @@ from tengen.data.planes import plane_set
 from tengen.data.store import Store
 from tengen.errors import RecipeError, TengenError, TrainingDiverged
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import read_card
+from tengen.evaluators.network_file import compute_the_same, read_card
 from tengen.game import Game
 from tengen.match.folder import read_folder
 from tengen.networks.load import load_module
@@ -660,7 +660,9 @@ def test_a_process_that_leads_a_cluster_needs_no_device_of_the_workers_and_no_me
     assert len(Store.open(tmp_path / "run" / "games")) == 8 and set(opened) == {"cpu"}
 
 
-def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path, tmp_path: Path) -> None:
+def test_the_last_network_is_the_mean_of_the_last_ones(
+    recipe: Path, small: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Of the networks that the same run makes without."""
     plain = small / "nets" / "micro.onnx"
     mean = run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
@@ -673,13 +675,19 @@ def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path
         torch.testing.assert_close(found[name], (before[name] + last[name]) / 2)
     assert read_card(mean).name == read_card(plain).name
     assert not [w for event in events_of(tmp_path / "mean") for w in event["warnings"] if "normalis" in str(w)]
+    # More cycles were asked for and none was finished: it is the mean all the same.
+    longer = load_recipe(str(recipe), [*SMALL, "learn.swa=2", "cycles=3"], model=SelfPlayConfig)
+    SelfPlayFolder(tmp_path / "mean").prepare(longer)
+    run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
+    assert not [message for message in caplog.messages if "learn.swa" in message]
 
 
-@pytest.mark.parametrize("gate", ["null", "{games: 2, score: 0}", "{games: 2, score: 1, confidence: 0.9999}"])
-def test_a_run_that_ends_early_is_averaged_and_rated_all_the_same(gate: str, recipe: Path, tmp_path: Path) -> None:
-    """It ended with the network of its last cycle alone, and without a rating of it."""
+def test_a_run_that_ends_early_says_that_its_network_is_no_mean(
+    recipe: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It kept the rating of the network as it was, or lost it, where the mean took its place."""
     out, folder = tmp_path / "run", SelfPlayFolder(tmp_path / "run")
-    settings = [*SMALL, f"gate={gate}", "learn.swa=2", "rating={every: 2, games: 2, anchors: [random, past]}"]
+    settings = [*SMALL, "learn.swa=2", "rating={every: 2, games: 2, anchors: [random]}"]
     config = load_recipe(str(recipe), [*settings, "cycles=9"], model=SelfPlayConfig)
     stop = ShutdownFlag()
 
@@ -688,26 +696,23 @@ def test_a_run_that_ends_early_is_averaged_and_rated_all_the_same(gate: str, rec
             if event["cycle"] == 1:
                 stop.set()
 
+    def files() -> dict[Path, bytes]:
+        kept = (*out.glob("nets/cycle-*"), *out.glob("pending/*/*"), *out.glob("matches/**/*"))
+        return {path: path.read_bytes() for path in (*kept, out / "log.jsonl", folder.ratings) if path.is_file()}
+
     with pytest.raises(KeyboardInterrupt):
         SelfPlayRun(config, out, StopsInThirdCycle(), stop).go()
     page = folder.report.read_text()
     assert "stopped after 2 of 9 cycles" in page and "http-equiv" not in page
-    book, networks = RatingBook.read(out), {n: load_module(folder.network(n)).state_dict() for n in (1, 2)}
-    rated = (out / "matches" / "rating-00002-vs-random" / "match.json").read_text()
-    assert folder.pending(2).exists()
-    made = run(recipe, out, *settings)
+    assert folder.pending(2).exists() and [event.number for event in RatingBook.read(out).events] == [2]
+    before = files()
+    for _ in range(2):  # the second time it is over
+        made = run(recipe, out, *settings)
+        assert files() == before
     assert "The run is over: 2 cycles." in folder.report.read_text()
-    found, (bias, *_) = load_module(made).state_dict(), [name for name in networks[1] if name.endswith("bias")]
-    passed = "0.9999" not in gate
-    wanted = (networks[1][bias] + networks[2][bias]) / 2 if passed else networks[1][bias]
-    torch.testing.assert_close(found[bias], wanted)
-    assert read_card(folder.network(2)).name == "micro" and not folder.pending(2).exists()
-    assert [event.number for event in RatingBook.read(out).events] == [2] == [event.number for event in book.events]
-    if passed:
-        assert (out / "matches" / "rating-00002-vs-random" / "match.json").read_text() != rated, "of another network"
-    before = {path: path.stat().st_mtime_ns for path in [*out.glob("nets/cycle-*"), *out.glob("matches/*/*")]}
-    run(recipe, out, *settings)
-    assert before == {path: path.stat().st_mtime_ns for path in [*out.glob("nets/cycle-*"), *out.glob("matches/*/*")]}
+    assert compute_the_same(made, folder.network(2)) and read_card(made).name == "micro"
+    (warning,) = (message for message in caplog.messages if "learn.swa" in message)
+    assert "network 2, which is not the mean of the last 2 networks" in warning and "cycles = 3 ends with" in warning
 
 
 def test_a_run_that_ends_early_is_rated(small: Path, recipe: Path, tmp_path: Path) -> None:

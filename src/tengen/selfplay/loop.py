@@ -119,6 +119,7 @@ class SelfPlayRun:
             learner = self._new_learner()  # raises before anything is written
             if 0 < len(history) < self.config.cycles:
                 learner.check_state(len(history))
+            self._warn_of_early_end(len(history))
             self.folder.prepare(self.config)
             self.folder.note_code()
             if history:
@@ -135,6 +136,21 @@ class SelfPlayRun:
         if self.cluster is None or learner is None:
             return Learner(self.config, self.folder, self.stop)
         return ClusterLearner(self.config, self.folder, self.stop, self.cluster, learner.place())
+
+    def _warn_of_early_end(self, done: int) -> None:
+        """Warn where the run ends with a network that is no mean, as it was to have more cycles until now.
+
+        The network stays as it is: it has been through the gate, and there may be games and a rating of it.
+        """
+        before, cycles, swa = self.folder.saved_recipe() or {}, self.config.cycles, self.config.learn.swa
+        if swa == 1 or not done == cycles < before.get("cycles", 0):
+            return
+        if read_card(self.folder.network(done)).name != self.config.name:  # else it has ended the run before
+            _logger.warning(
+                "%s: the run ends with network %d, which is not the mean of the last %d networks (learn.swa), as more "
+                "cycles were to follow when it was made; cycles = %d ends with a mean",
+                *(self.folder.path, done, swa, cycles + 1),
+            )
 
     def _finished_cycles(self) -> list[dict[str, Any]]:
         """The events of the finished cycles, by log and files. Raises RecipeError where the recipe has fewer cycles.
@@ -176,7 +192,7 @@ class _Lead:
         """
         try:
             self._cycles()
-            self._complete_last()
+            self._rate_last()
             return self._finish()
         except BaseException:
             with suppress(OSError, TengenError):  # they would hide why it ends
@@ -300,20 +316,16 @@ class _Lead:
         if not self.folder.lacks_network(number) and compute_the_same(candidate, network):
             # It was learned before, in other hours. Gate and rating go on with the games of that file.
             shutil.copyfile(network, candidate)
-        figures: dict[str, Any] = {}
-        if self.config.gate is not None:
-            playing = self.folder.network(number - 1)
-            path, komi = self.folder.path, conditions.fair_komi
-            result = gate(path, self.config, number, candidate, playing, komi, self.cluster, self.stop.check)
-            if not result.passed:
-                shutil.copyfile(playing, candidate)
-            figures = {"gate": result.event()}
-        card = read_card(candidate)
-        if number == self.config.cycles and card.name != self.config.name:
-            # `_complete_last` knows by the name which network was made as the last, also where the gate refused it.
-            relabel(candidate, candidate, card.model_copy(update={"name": self.config.name}).metadata())
+        if self.config.gate is None:
+            candidate.replace(network)
+            return {}
+        playing = self.folder.network(number - 1)
+        path, komi = self.folder.path, conditions.fair_komi
+        result = gate(path, self.config, number, candidate, playing, komi, self.cluster, self.stop.check)
+        if not result.passed:
+            shutil.copyfile(playing, candidate)
         candidate.replace(network)
-        return figures
+        return {"gate": result.event()}
 
     def _hours(self, timings: Timings) -> float:
         """Hours of the run so far."""
@@ -332,27 +344,12 @@ class _Lead:
         self.log.write("rating", number, event.point())
         self.observer.rated(str(event))
 
-    def _complete_last(self) -> None:
-        """Average and rate the last network where that is not done: it was not the last one when it was made."""
+    def _rate_last(self) -> None:
+        """Rate the last network where that is not done: it was not the last one when it was made."""
         number = self.config.cycles
-        name = read_card(self.folder.network(number)).name
-        averaged = self.config.learn.swa == 1 or name == self.config.name
-        rated = RatingBook.read(self.folder.path).event(number) is not None
-        if averaged and rated:
-            return
-        conditions = CycleConditions.of(self.config, self.recent.before(number - 1), number - 1)
-        if not averaged:
-            # What was measured and played with the network as it was counts no more.
-            with self.folder.locked("rate") as free:
-                if rated and free:
-                    RatingBook.read(self.folder.path).without(number).write(self.folder.path)
-            for cycle in (number, number + 1):
-                if self.config.playing_network(cycle) == number:
-                    self.transport.cycle_games(cycle).clear()
-            shutil.copyfile(self.folder.network(number), self.folder.candidate(number))
-            self._promote(number, conditions)
-            self.folder.tidy(number, self.config.keep_networks, kept_networks(self.config, self.folder))
-        self._rate(number, conditions, Timings())
+        if RatingBook.read(self.folder.path).event(number) is None:
+            conditions = CycleConditions.of(self.config, self.recent.before(number - 1), number - 1)
+            self._rate(number, conditions, Timings())
 
     def _finish(self) -> Path:
         """Write the last network under the name of the run, with the card by the current recipe."""
@@ -360,7 +357,7 @@ class _Lead:
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
         hours = hours_of(self.folder.events("cycle"))  # with generation; the learner counts training alone
         changes = {
-            "name": self.config.name,
+            "name": self.config.name,  # a refused candidate leaves the file of an earlier cycle
             "licence": self.config.card.licence,
             "search": self.config.card.search,
             "hours": float(f"{hours:.3g}"),

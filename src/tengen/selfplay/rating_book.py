@@ -205,10 +205,6 @@ class RatingBook(_Row):
         events = tuple(sorted([*others, event], key=lambda event: event.number))
         return self.model_copy(update={"events": events})
 
-    def without(self, number: int) -> RatingBook:
-        """The book without the rating of a network."""
-        return self.model_copy(update={"events": tuple(event for event in self.events if event.number != number)})
-
     def fitted(self) -> RatingBook:
         """The book with all ratings fitted to all its games.
 
