@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import socket
 import subprocess
 import sys
@@ -32,24 +33,31 @@ def test_flags_of_the_processor_are_those_of_linux() -> None:
 
 
 def test_the_digest_of_the_code_is_that_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever they lie; of the native module that of its sources, as each machine compiles it for itself."""
+    """Wherever they lie, with the line ends of any system; of the native module that of its sources, as each machine
+    compiles it for itself."""
 
-    def digest(folder: Path) -> str:
+    def digests(folder: Path) -> tuple[str, str]:
         monkeypatch.setattr(machine, "__file__", str(folder / "src" / "tengen" / "machine.py"))
-        return machine.code_digest.__wrapped__()
+        return machine.code_digest.__wrapped__(), machine.native_digest.__wrapped__()
 
+    package, native = ("machine.py", "data/a.py", "_native.pyi"), ("board/b.h", "board/b.cpp", "search/params.def")
+    names = [f"src/tengen/{name}" for name in package] + [f"native/{name}" for name in native]
     found = set()
-    for folder in (tmp_path / "one", tmp_path / "other"):
-        for name in ("src/tengen/machine.py", "src/tengen/data/a.py", "native/board/b.h"):
+    for folder, end in ((tmp_path / "windows", b"\r\n"), (tmp_path / "linux", b"\n")):
+        for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(name)
+            (folder / name).write_bytes(name.encode() + end)
         (folder / "src" / "tengen" / "_native.so").write_text(str(folder))
-        found.add(digest(folder))
-    assert len(found) == 1
-    for name in ("src/tengen/data/a.py", "native/board/b.h"):
+        found.add(digests(folder))
+    ((code, sources),) = found
+    for i, name in enumerate(names):
+        before = (folder / name).read_bytes()
         (folder / name).write_text("changed")
-        found.add(digest(folder))
-    assert len(found) == 3
+        now = digests(folder)
+        assert (now[0] != code, now[1] != sources) == (i < 3, i >= 3), name
+        (folder / name).write_bytes(before)
+    shutil.rmtree(folder / "native")
+    assert digests(folder) == (code, ""), "an installed package"
 
 
 @pytest.mark.parametrize(

@@ -111,18 +111,27 @@ def source_commit() -> str:
 
 @cache
 def code_digest() -> str:
-    """The SHA-256 of the code: of the Python files of the package, in a clone also of the sources of the native module.
+    """The SHA-256 of the Python files of the package, and of the interface of the native module."""
+    return _digest_files(Path(__file__).parent, "py", "pyi")
+
+
+@cache
+def native_digest() -> str:
+    """The SHA-256 of the sources of the native module, which a clone has; empty for an installed package.
 
     Not of the module itself: each machine may compile it for its own processor.
     """
-    package = Path(__file__).parent
-    native = package.parents[1] / "native"
-    files = {path.relative_to(package): path for path in package.rglob("*.py")}
-    files |= {path.relative_to(native.parent): path for end in ("h", "cpp") for path in native.rglob(f"*.{end}")}
+    return _digest_files(Path(__file__).parents[2] / "native", "h", "cpp", "def")
+
+
+def _digest_files(folder: Path, *ends: str) -> str:
+    """The SHA-256 of the files with these ends of names, by their places; empty without any."""
+    files = {path.relative_to(folder).as_posix(): path for end in ends for path in folder.rglob(f"*.{end}")}
     digest = hashlib.sha256()
     for name, path in sorted(files.items()):
-        digest.update(name.as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+        content = path.read_bytes().replace(b"\r\n", b"\n")  # git may write the line ends of Windows
+        digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
+    return digest.hexdigest() if files else ""
 
 
 def busy_cores() -> float:

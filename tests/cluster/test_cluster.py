@@ -10,8 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from multiprocessing.context import ForkServerContext
@@ -429,6 +431,25 @@ def test_a_worker_that_hangs_is_replaced(
     assert re.search(r"\S+ failed and .*: a worker with 1 items has not answered for \d+ s", caplog.text)
 
 
+def test_a_worker_that_is_asked_has_a_minute_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was given up at once when its last result was long ago, as while this process did something else."""
+    clock, cluster, ray, worker = Mock(return_value=5000.0), Mock(), Mock(), Mock()
+    monkeypatch.setattr(cluster_module, "time", Mock(monotonic=clock))
+    ray.wait.return_value = [], ["the answer"]
+    dispatcher = cluster_module._Dispatcher(cluster, ray, Squares(), [1], 1)
+    assignment = cluster_module._Assignment(stream=Mock(), missing=OrderedDict({1: 0.0}))
+    dispatcher._assignments[worker] = assignment
+    for seconds in (0, 1, 59):
+        clock.return_value = 5000.0 + seconds
+        dispatcher._check_silence()
+        assert not cluster.give_up.called, f"after {seconds} s"
+    worker.actor.version.remote.assert_called_once_with()
+    clock.return_value = 5061.0
+    dispatcher._check_silence()
+    ((found, error), _) = cluster.give_up.call_args
+    assert found is worker and str(error) == "a worker with 1 items has not answered for 61 s"
+
+
 def test_a_worker_that_gives_no_result_is_named(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -456,10 +477,34 @@ def test_files_of_workers_that_were_killed_are_removed_by_the_next_one(tmp_path:
     with start("input()") as alive, start("os.kill(os.getpid(), 9)") as killed:
         folders = folder(alive), folder(killed)
         killed.wait()
+        for each in folders:
+            os.utime(each / "lock", (0, 0))  # one that has just been made may be of a worker that starts
         with start("folder.close()") as last:
             assert folder(last).parent == tmp_path
         assert set(tmp_path.iterdir()) == {folders[0]} and folders[0] != folders[1]
         alive.kill()
+
+
+def test_a_worker_that_starts_leaves_alone_the_folder_of_another_that_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It removed the folder when the other one had made the lock and not yet taken it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    try_lock, made = files.try_lock, list[files.WorkerFolder]()
+
+    def slow(path: Path) -> Any:
+        path.touch()
+        monkeypatch.setattr(files, "try_lock", try_lock)
+        made.append(files.WorkerFolder())
+        return try_lock(path)
+
+    monkeypatch.setattr(files, "try_lock", slow)
+    made.append(files.WorkerFolder())
+    assert len(made) == 2 and {each.path for each in made} == set(tmp_path.iterdir())
+    for each in made:
+        assert try_lock(each.path / "lock") is None, "it is locked"
+        each.close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_was_written_in_part_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,19 +158,39 @@ def test_other_code_goes_on_with_a_warning_and_does_not_help(
 ) -> None:
     """Two checkouts may have the same version."""
     folder = SelfPlayFolder(tmp_path)
-    assert re.fullmatch(r"\d+\.\d+\.\d+\S* \([0-9a-f]{12}\)", folders.code_version())
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S* \([0-9a-f]{12}, native [0-9a-f]{12}\)", folders.code_version())
     folder.check_code()  # of a version that recorded none
     folder.note_code()
     folder.check_code()
     monkeypatch.setattr(folders, "code_digest", lambda: "other code of this version")
-    with pytest.raises(RecipeError, match=r"Tengen .* leads this run, and this process is Tengen .* \(other code o\)"):
+    with pytest.raises(RecipeError, match=r"Tengen .* leads this run, and this process is Tengen .* \(other code o, "):
         folder.check_code()
     assert not caplog.messages
     for _ in range(2):
         folder.note_code()
         folder.check_code()
     (warning,) = caplog.messages
-    assert "(other code o) goes on with it" in warning
+    assert re.search(r"\(other code o, native \w+\) goes on with it", warning)
+
+
+def test_an_installed_package_is_the_same_code_as_its_clone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It has no native sources, and was refused. Two clones with other sources are other code."""
+    folder = SelfPlayFolder(tmp_path)
+    for lead, helper in (("a" * 64, ""), ("", "a" * 64), ("", "")):
+        monkeypatch.setattr(folders, "native_digest", lambda found=lead: found)
+        folder.note_code()
+        monkeypatch.setattr(folders, "native_digest", lambda found=helper: found)
+        folder.check_code()
+    assert not caplog.messages
+    for digest in "ab":
+        monkeypatch.setattr(folders, "native_digest", lambda found=digest: found * 64)
+        if digest == "b":
+            with pytest.raises(RecipeError, match=r"native a{12}\) leads this run, .* native b{12}\), which may play"):
+                folder.check_code()
+        folder.note_code()
+    assert len(caplog.messages) == 1
 
 
 def test_one_leader(tmp_path: Path) -> None:

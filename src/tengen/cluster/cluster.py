@@ -389,13 +389,15 @@ def _reason(error: Exception) -> str:
 class _Assignment(Generic[T]):
     """The running call of a worker (None: it is idle), and the items that it has, each with the time it got them.
 
-    `heard` is when the call began or gave its last result, `ping` whether the worker lives, asked after a long silence.
+    `heard` is when the call began or gave its last result, `ping` whether the worker lives, which is asked after a long
+    silence, at the time `asked`.
     """
 
     stream: Any = None
     missing: OrderedDict[T, float] = field(default_factory=OrderedDict)
     heard: float = 0.0
     ping: Any = None
+    asked: float = 0.0
     warned: bool = False
 
     def hear(self) -> None:
@@ -482,7 +484,7 @@ class _Dispatcher(Generic[T, R]):
             if not given.missing or silent < patience:
                 continue
             if given.ping is None:
-                given.ping = worker.actor.version.remote()
+                given.ping, given.asked = worker.actor.version.remote(), now
             elif self._ray.wait([given.ping], timeout=0)[0]:
                 if not given.warned:
                     words = self._cluster.host(worker.node), silent, len(given.missing), str(next(iter(given.missing)))
@@ -490,8 +492,8 @@ class _Dispatcher(Generic[T, R]):
                         "%s gives no result for %.0f s though it answers: it has %d items, first %.60s", *words
                     )
                 given.warned = True
-            elif silent > patience + SILENCE / 2:
-                why = f"a worker with {len(given.missing)} items has not answered for {silent:.0f} s"
+            elif (waited := now - given.asked) > SILENCE / 2:
+                why = f"a worker with {len(given.missing)} items has not answered for {waited:.0f} s"
                 self._return_items(self._assignments.pop(worker))
                 self._cluster.give_up(worker, ClusterError(why))
 

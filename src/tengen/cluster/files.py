@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tengen.disk import try_lock, write_whole
 
 _PREFIX = "tengen-worker-"
 _LOCK = "lock"
+_START_SECONDS = 60.0  # for a worker to make its lock and take it: the two are not one step
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,15 @@ class SharedFiles:
 class WorkerFolder:
     """The folder of a worker for the temporary files of its process, locked as long as the process lives.
 
-    Ray kills workers whose leading process was killed: the next worker on the machine removes what they left.
+    Ray kills workers whose leading process was killed: the next worker on the machine removes what they left, once it
+    is a minute old.
     """
 
     def __init__(self) -> None:
         for lock in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
             with suppress(OSError, NotImplementedError):  # another user's; a file system without locks
-                if (free := try_lock(lock)) is not None:
+                old = time.time() - lock.stat().st_mtime > _START_SECONDS
+                if old and (free := try_lock(lock)) is not None:
                     free.release()
                     shutil.rmtree(lock.parent, ignore_errors=True)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))

@@ -26,7 +26,7 @@ from tengen.disk import write_text, write_whole
 from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network_of
 from tengen.evaluators.network_file import read_card
-from tengen.machine import code_digest
+from tengen.machine import code_digest, native_digest
 from tengen.match.folder import remove_match
 from tengen.runs.folder import RunFolder, numbered
 from tengen.runs.verify import verify
@@ -41,11 +41,20 @@ _MAY_CHANGE = (
     *("learn.device", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
 """Settings that a resumed run may change: what was played and learned does not depend on them, but for rounding."""
+_NATIVE = ", native "  # in a code version
 
 
 def code_version() -> str:
-    """The version of Tengen with a digest of its code: two checkouts may have the same version."""
-    return f"{tengen.__version__} ({code_digest()[:12]})"
+    """The version of Tengen with a digest of its code, in a clone also of its native code: two checkouts may have the
+    same version."""
+    native = f"{_NATIVE}{native_digest()[:12]}" if native_digest() else ""
+    return f"{tengen.__version__} ({code_digest()[:12]}{native})"
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two code versions differ in what both name: an installed package has no native code to compare."""
+    (package, _, native), (package2, _, native2) = one.partition(_NATIVE), other.partition(_NATIVE)
+    return package.removesuffix(")") != package2.removesuffix(")") or bool(native and native2 and native != native2)
 
 
 class SelfPlayFolder(RunFolder):
@@ -147,7 +156,7 @@ class SelfPlayFolder(RunFolder):
     def note_code(self) -> None:
         """Record the code that goes on with the run; warn in the log where another one has led it."""
         before, now = self._code_before(), code_version()
-        if before not in (None, now):
+        if before is not None and _differ(before, now):
             _logger.warning(
                 "%s: Tengen %s has led this run, Tengen %s goes on with it: games and networks may differ from those "
                 "of an unbroken run",
@@ -158,7 +167,7 @@ class SelfPlayFolder(RunFolder):
     def check_code(self) -> None:
         """Raise RecipeError where other code than this leads the run: it may play other games of the same number."""
         before, now = self._code_before(), code_version()
-        if before not in (None, now):
+        if before is not None and _differ(before, now):
             raise RecipeError(
                 f"{self.path}: Tengen {before} leads this run, and this process is Tengen {now}, which may play other "
                 "games: give both the same code"
