@@ -212,6 +212,18 @@ def test_reviews_in_a_folder_are_no_games(tmp_path: Path, capsys: pytest.Capture
     assert len(list(out.iterdir())) == 6
 
 
+def test_a_record_of_another_format_beside_its_sgf_is_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.sgf").write_bytes(b"(;SZ[7];B[dd])")
+    (tmp_path / "a.gib").write_bytes(b"\\HS\r\n\\[GIBOKIND=Global\\]\r\n")
+    command = ["--net", "zero-7x7", "--visits", "2", "--out", str(tmp_path / "out"), "--quiet", "--format", "json"]
+    assert main(["review", str(tmp_path), *command]) == 0
+    assert capsys.readouterr().err == "" and len(list((tmp_path / "out").iterdir())) == 1
+    assert main(["review", str(tmp_path / "a.gib"), *command]) == 2
+    assert "a GIB file: convert it to SGF first" in capsys.readouterr().err, "it is named"
+
+
 def test_a_game_whose_review_cannot_be_written_does_not_end_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -183,6 +183,20 @@ def test_standard_input() -> None:
         assert done.stdout.startswith((b"['-#1'", b"['-/g.sgf#1'"))
 
 
+def test_records_of_other_formats_are_found_unless_they_are_not_wanted(tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    folder.mkdir()
+    (folder / "a.sgf").write_bytes(GAME)
+    (folder / "a.gib").write_bytes(b"\\HS\n")
+    (folder / "b.zip").write_bytes(a_zip({"c.ngf": b"", "c.sgf": OTHER}))
+    (folder / "c.tar").write_bytes(a_tar({"d.UGF": b"", "d.sgf": OTHER}))
+    named = {place for place, _ in read(folder)[1]}
+    assert named == {"games/a.gib", "games/b.zip/c.ngf", "games/c.tar/d.UGF"}
+    left = list(Sources([folder], other_formats=False).trees())
+    assert [one.place for one in left] == ["games/a.sgf#1", "games/b.zip/c.sgf#1", "games/c.tar/d.sgf#1"]
+    assert isinstance(next(Sources([folder / "a.gib"], other_formats=False).trees()), SourceProblem), "it is named"
+
+
 def test_progress_is_in_bytes_on_disk(tmp_path: Path) -> None:
     (tmp_path / "a.sgf").write_bytes(GAME * 10)
     (tmp_path / "b.sgf.gz").write_bytes(gzip.compress(GAME * 1000))

@@ -111,8 +111,29 @@ def test_a_damaged_text_keeps_its_variations(text: bytes, nodes: int, problem: s
     assert len(read_tree(write_tree(tree))) == nodes
 
 
+@pytest.mark.parametrize(
+    ("text", "like"),
+    [
+        (b";B[aa];W[bb](C[hi];B[cc];W[dd])", b";B[aa];W[bb](;C[hi];B[cc];W[dd])"),
+        (b";B[aa](W[bb];B[cc])(W[dd])", b";B[aa](;W[bb];B[cc])(;W[dd])"),
+        (b"(LZ2[x]PB[y];B[aa];W[bb];B[cc])", b"(;LZ2[x]PB[y];B[aa];W[bb];B[cc])"),
+        (b";B[aa]((;W[bb];B[cc]))", b";B[aa](;W[bb];B[cc])"),
+        (b";B[aa](((W[bb];B[cc])))", b";B[aa](;W[bb];B[cc])"),
+        (b";B[aa]((;W[bb](;B[cc])((;B[dd])))(;W[ee]))(;W[ff])", b";B[aa](;W[bb](;B[cc])(;B[dd]))(;W[ee])(;W[ff])"),
+        (b";B[aa](()(;W[bb])((())))(;W[cc])", b";B[aa](;W[bb])(;W[cc])"),
+    ],
+)
+def test_variations_with_a_missing_semicolon_or_doubled_brackets_are_whole(text: bytes, like: bytes) -> None:
+    tree, other = (read_tree(b"(;SZ[9]%b)" % part) for part in (text, like))
+    assert tree.problems == [] and write_tree(tree) == write_tree(other)
+    assert len(read_game(b"(;SZ[9]%b)" % text)[0].moves) == len(read_game(b"(;SZ[9]%b)" % like)[0].moves) > 1
+    if b"((" in text:  # the last bracket closes the tree no more
+        stray = read_tree(b"(;SZ[9]" + text)
+        assert stray.problems == ["the text breaks off"] and write_tree(stray) == write_tree(other)
+
+
 def test_hostile_brackets_and_names_take_linear_time() -> None:
-    for part in (b"A1", b"[a\\]", b"(", b"()", b"a ", b"1 ", b"["):
+    for part in (b"A1", b"[a\\]", b"(", b"()", b"(()", b"a ", b"1 ", b"["):
         text = b"1[]" + part * 100_000
         assert parse_tree(b"(;" + text).tree.children == []
 
@@ -143,7 +164,7 @@ def test_the_fast_lane_reads_what_the_grammar_reads() -> None:
 
 
 WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()
-OTHER = [b"LZ2", b"LZ2[a]", b"()", b"(B[aa]", b"AB[zz]"]
+OTHER = [b"LZ2", b"LZ2[a]", b"()", b"((", b"))", b"(B[aa]", b"AB[zz]"]
 PIECES = st.sampled_from([*WORDS, *OTHER, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
 
 

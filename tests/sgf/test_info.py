@@ -13,6 +13,7 @@ from tengen.errors import SgfError
 from tengen.game import Game
 from tengen.rules import Rules
 from tengen.sgf import Result, SgfInfo, read_game, read_tree, write_game, write_tree
+from tengen.sgf.main_line import read_record
 
 GAMES = Path(__file__).parents[1] / "data"
 
@@ -93,6 +94,17 @@ def test_first_moves_of_black_alone_are_the_handicap_on_the_fox_server() -> None
     assert read_game(one)[1].handicap == 0
 
 
+@pytest.mark.parametrize(
+    ("leading", "handicap"), [(";B[aa]" * 9, 9), (";B[aa]" * 10, 0), (";B[aa]" * 300, 0), (";B[aa];B[];B[tt];B[bb]", 2)]
+)
+def test_only_two_to_nine_stones_of_black_are_a_handicap_of_the_fox_server(leading: str, handicap: int) -> None:
+    """300 moves did not fit in the byte that a store has for a handicap."""
+    record = read_record(FOX.format(km="375", ha="0", rules="Chinese", result="W+R", stones=leading).encode())
+    assert (record.info.handicap, record.info.komi) == (handicap, None if handicap else 7.5)
+    tree = read_tree(FOX.format(km="375", ha="0", rules="Chinese", result="W+R", stones=leading).encode())
+    assert tree.info == record.info
+
+
 def test_names_of_properties_of_the_nihon_kiin_and_cyberoro() -> None:
     text = "(\nTE[本因坊戦]\nRD[2019-07-05]\nKO[黒6目半]\nRE[182수 백불계승]\nHD[2]\nAB[aa][bb];W[cc])"
     _, info = read_game(text.encode())
@@ -104,6 +116,15 @@ def test_names_of_properties_of_the_nihon_kiin_and_cyberoro() -> None:
     tree.info = replace(tree.info, komi=None, event="")
     again = read_tree(write_tree(tree)).info
     assert (again.komi, again.event, str(again.date)) == (None, "", "2019-07-05")
+
+
+@pytest.mark.parametrize("own", [b"TE[1]", b"TE[2]", b"KO[]"])
+def test_a_tesuji_and_an_illegal_move_of_sgf_are_no_event_and_no_komi(own: bytes) -> None:
+    tree = read_tree(b"(;SZ[9]%b;B[aa];W[bb])" % own)
+    assert (tree.info.event, tree.info.komi, tree.problems) == ("", None, [])
+    tree.info = replace(tree.info, event="Cup", komi=5.5)
+    tree.info = replace(tree.info, event="", komi=6.5)
+    assert own in write_tree(tree) and read_tree(write_tree(tree)).info == tree.info
 
 
 def test_names_are_one_line_and_only_comments_have_more() -> None:

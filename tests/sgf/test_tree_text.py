@@ -127,6 +127,15 @@ def test_a_node_that_cannot_be_read_costs_its_branch_only() -> None:
         tree.position(first.children[0])
 
 
+def test_stones_off_the_board_are_one_message_a_node() -> None:
+    tree = read_tree(b"(;SZ[9]AB[bb]%b;AW[yy];B[cc])" % (b"[zz]" * 3000))
+    assert tree.problems == [
+        "points off the board: AB[zz] and 2,999 more are not shown, but saved",
+        "a point off the board: AW[yy] is not shown, but saved",
+    ]
+    assert write_tree(tree).count(b"[zz]") == 3000
+
+
 def test_a_tree_as_deep_as_hostile_text_can_make_it() -> None:
     depth = 20_000
     tree = read_tree(b"(;SZ[9]" + b"(;B[]" * depth + b")" * depth + b")")

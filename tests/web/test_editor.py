@@ -416,6 +416,33 @@ def test_komi_0_in_an_even_game_of_fox_is_refused_with_the_reason() -> None:
     assert b"KM[375]" in session.to_sgf()
 
 
+@pytest.mark.parametrize("setup", [b"", b";AE[aa]"])
+def test_the_result_of_a_game_with_a_free_handicap_of_fox_is_edited(setup: bytes) -> None:
+    """Black's first stones are the handicap, and the komi of an even game that stands there is none."""
+    stones = b";B[gc];B[cg];W[gg];B[cc]"
+    session, editor = opened(b"(;SZ[9]RU[Japanese]KM[375]HA[0]RE[B+R]TC[3]TT[30]" + setup + stones + b")")
+    assert (session.game.komi, session.tree.info.handicap) == (0, 2)
+    editor.describe({"RE": "W+R"}, "japanese", 0.0)
+    assert session.result == "W+R" and (session.tree.komi, session.tree.info.handicap) == (0, 2)
+    assert opened(session.to_sgf())[0].result == "W+R"
+    editor.describe({}, "japanese", 0.5)
+    assert opened(session.to_sgf())[0].settings.komi == 0.5
+
+
+def test_an_event_that_is_cleared_is_not_that_of_another_name() -> None:
+    """TE of the Nihon Ki-in stands for EV; what stands there for other properties, and TE[1] of SGF, stays."""
+    for record in (b"EV[Cup]TE[Honinbo]KO[5.5]", b"TE[Honinbo]KO[5.5]"):
+        session, editor = opened(b"(;SZ[9]RU[Japanese]" + record + b";B[ee])")
+        before = session.to_sgf()
+        editor.describe({"EV": ""}, "japanese", 5.5)
+        assert session.tree.info.event == "" and b"TE" not in session.to_sgf() and b"KO[5.5]" in session.to_sgf()
+        editor.undo()
+        assert session.to_sgf() == before
+    session, editor = opened(b"(;SZ[9]RU[Japanese]EV[Cup]TE[1]KM[5.5];B[ee])")
+    editor.describe({"EV": ""}, "japanese", 5.5)
+    assert b"TE[1]" in session.to_sgf() and session.tree.info.event == ""
+
+
 def test_refused_game_information_leaves_the_encoding() -> None:
     record = "(;SZ[9]PB[古力]PW[常昊];B[ee]C[围棋];W[cc])".encode("gb18030")
     session, editor = opened(record)

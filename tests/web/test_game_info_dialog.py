@@ -11,6 +11,21 @@ from tengen.web.players import PEOPLE
 from tengen.web.settings import GameSettings
 
 
+def test_an_event_under_another_name_is_shown_and_can_be_cleared() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record("(;SZ[9]TE[第9期]RD[2003-04-05];B[aa];W[bb])".encode())
+        press("game-info")
+        event, date = element("info-EV"), element("info-DT")
+        assert isinstance(event, ValueElement) and isinstance(date, ValueElement)
+        assert (event.value, date.value) == ("第9期", "2003-04-05")
+        event.set_value("")
+        press("apply-info")
+        assert page.session.tree.info.event == "" and b"TE[" not in page.session.to_sgf()
+        assert b"RD[2003-04-05]" in page.session.to_sgf()
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_the_game_information_is_changed_in_its_dialog() -> None:
     async def scene(page: Page) -> None:
         await page.open_record(b"(;SZ[9]PB[Ann]RU[Japanese]KM[6.5]RE[B+3.5]GC[Two\nlines];B[aa];W[bb])")

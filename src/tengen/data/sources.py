@@ -162,16 +162,24 @@ class Sources:
 
     Folders are searched for .sgf and .sgfs files and archives by name. A file given as a path is read whatever its
     name. The first bytes decide the type of a file. A file that cannot be read, or is a record of another format, gives
-    a SourceProblem, and reading continues.
+    a SourceProblem, and reading continues. Without `other_formats`, files of OTHER_SUFFIXES are left out of folders and
+    archives, as all others are.
 
     A file that expands to more than `limits` gives a SourceProblem after the games up to there.
 
     Raises SgfError when a path does not exist or no file is found.
     """
 
-    def __init__(self, paths: Iterable[str | os.PathLike[str]], limits: ImportLimits | None = None) -> None:
+    def __init__(
+        self,
+        paths: Iterable[str | os.PathLike[str]],
+        limits: ImportLimits | None = None,
+        *,
+        other_formats: bool = True,
+    ) -> None:
         self._limits = limits or ImportLimits()
-        self.files = [file for path in paths for file in _find_files(os.fspath(path))]
+        self._suffixes = RECORD_SUFFIXES + ARCHIVE_SUFFIXES + (OTHER_SUFFIXES if other_formats else ())
+        self.files = [file for path in paths for file in _find_files(os.fspath(path), self._suffixes)]
         if not self.files:
             raise SgfError(
                 "no game records found: name .sgf files, archives (zip, xz, gz, bz2, tar) or folders of them"
@@ -236,7 +244,7 @@ class Sources:
         self._expanded.open_members(_zip_directory(file) // _DIRECTORY_ENTRY)  # before it is read as a whole
         with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
-                if member.is_dir() or not _is_wanted(member.filename):
+                if member.is_dir() or not _is_wanted(member.filename, self._suffixes):
                     continue
                 try:
                     with archive.open(member) as inner:
@@ -251,7 +259,8 @@ class Sources:
                 archive.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
                 # To the end of a member that is not there `tarfile` reads on for ever, whether it is wanted or not.
                 self._expanded.expect(archive.offset - member.offset_data)
-                inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
+                wanted = member.isfile() and _is_wanted(member.name, self._suffixes)
+                inner = archive.extractfile(member) if wanted else None
                 if inner is not None:
                     # A sparse member is larger than what the archive has of it.
                     whole = self._counted(inner) if member.issparse() else inner
@@ -307,8 +316,8 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _find_files(path: str) -> list[tuple[str, Path]]:
-    """Return the files of a path as (name, path). The name of a file in a folder starts with the folder."""
+def _find_files(path: str, suffixes: tuple[str, ...]) -> list[tuple[str, Path]]:
+    """The files of a path as (name, path): in a folder those with these suffixes, whose names start with the folder."""
     if path == STDIN:
         return [(STDIN, Path())]
     top = Path(path)
@@ -318,14 +327,15 @@ def _find_files(path: str) -> list[tuple[str, Path]]:
         return [(top.name, top)]
     found = sorted(Path(folder, file) for folder, _, files in os.walk(top) for file in files)
     inside = [(file.relative_to(top).as_posix(), file) for file in found]
-    return [(f"{top.resolve().name}/{name}", file) for name, file in inside if file.is_file() and _is_wanted(name)]
+    wanted = [(name, file) for name, file in inside if file.is_file() and _is_wanted(name, suffixes)]
+    return [(f"{top.resolve().name}/{name}", file) for name, file in wanted]
 
 
-def _is_wanted(name: str) -> bool:
-    """Whether a name is that of a record or archive. Hidden files and macOS resource forks are neither."""
+def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a name has one of these suffixes. Hidden files and macOS resource forks are left out."""
     parts = name.split("/")
     hidden = any(part.startswith(".") and part not in (".", "..") for part in parts) or "__MACOSX" in parts
-    return not hidden and name.lower().endswith(RECORD_SUFFIXES + OTHER_SUFFIXES + ARCHIVE_SUFFIXES)
+    return not hidden and name.lower().endswith(suffixes)
 
 
 def _standard_input() -> IO[bytes]:

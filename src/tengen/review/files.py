@@ -46,12 +46,13 @@ def games_to_review(
     force: bool = False,
 ) -> Iterator[NamedGame]:
     """The games at these paths that have no review in `out` in all these formats; with `force` all, of which those
-    with a review of other settings keep its name.
+    with a review of other settings keep its name. Records in other formats than SGF are left out of folders and
+    archives: one that lies beside its SGF is no game that could not be reviewed.
 
     `source` gives the fingerprint of a review of a record, by which a review that is there is known as the same one.
     `on_reviewed` gets the name of each game that is left out. Raises SgfError at once where there are no records.
     """
-    sources = Sources(paths)
+    sources = Sources(paths, other_formats=False)
 
     def is_other(name: str, text: bytes) -> bool:
         made = [path for form in FORMATS if (path := file_of(out, name, form)).exists()]
@@ -63,7 +64,8 @@ def games_to_review(
 
     def without_review() -> Iterator[NamedGame]:
         for name, text in _games(sources, is_other):
-            if not force and all(file_of(out, name, form).exists() for form in formats):
+            is_game = isinstance(text, bytes)  # what cannot be read is no game that has a review, whatever its name
+            if is_game and not force and all(file_of(out, name, form).exists() for form in formats):
                 on_reviewed(name)
             else:
                 yield name, text

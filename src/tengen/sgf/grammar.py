@@ -348,7 +348,8 @@ def parse_tree(data: bytes) -> ParsedTree:
     """Read one game tree of `split_trees` with its variations; of a damaged one all that comes before the damage.
 
     Names with digits (LizzieYzy's `LZ2`), which sgfmill does not know, are kept. Variations without a node are left
-    out. Raises SgfError where no node can be read.
+    out, and so are brackets that hold only variations; a semicolon that is missing before the first node of a variation
+    is added. Raises SgfError where no node can be read.
     """
     try:
         return ParsedTree(sgf_grammar.parse_sgf_game(data))
@@ -371,17 +372,28 @@ def parse_tree(data: bytes) -> ParsedTree:
 
 
 def _well_formed(tokens: list[_Token]) -> tuple[list[_Token], int]:
-    """The tokens up to the first misplaced one, without variations that have no node, and how many were read."""
+    """The tokens up to the first misplaced one, with variations as `parse_tree` gives them, and how many were read."""
     good: list[_Token] = []
     read = 0
+    kept: list[bool] = []  # whether each open bracket is among the good tokens
     for token, following in pairwise([*tokens, ("", b"")]):
         before = good[-1] if good else ("", b"")
         if not _fits(before, token, following):
             break
         read += 1
-        if (before, token) == (_OPEN, _CLOSE):
-            good.pop()
-            continue
+        if token == _OPEN:
+            kept.append(True)
+            if before == _OPEN:  # which now stands for this one: the outer one of the two has no node
+                kept[-2] = False
+                continue
+        elif token == _CLOSE:
+            if not kept.pop():
+                continue
+            if before == _OPEN:
+                good.pop()
+                continue
+        elif token[0] == "I" and before == _OPEN:
+            good.append(_NODE)
         good.append(token)
     while len(good) > 2 and (good[-1] == _OPEN or (good[-1] == _NODE and read < len(tokens))):
         good.pop()  # a variation or a node that has just begun
@@ -389,13 +401,13 @@ def _well_formed(tokens: list[_Token]) -> tuple[list[_Token], int]:
 
 
 def _fits(before: _Token, token: _Token, following: _Token) -> bool:
-    """Whether a token may stand between two others: a name in a node and before a value, a value after a name or a
-    value, a node not after a variation, a variation not at the start of another one."""
+    """Whether a token may stand between two others: a name in a node or at the start of a variation, and before a
+    value, a value after a name or a value, a node not after a variation."""
     if token[0] == "I":
-        return following[0] == "V" and (before == _NODE or before[0] == "V")
+        return following[0] == "V" and (before in (_NODE, _OPEN) or before[0] == "V")
     if token[0] == "V":
         return before[0] in ("I", "V")
-    return (before, token) not in ((_CLOSE, _NODE), (_OPEN, _OPEN))
+    return (before, token) != (_CLOSE, _NODE)
 
 
 def _token_text(token: _Token) -> bytes:

@@ -84,20 +84,22 @@ _TEXTS = {
 
 
 OTHER_NAMES = {"KM": "KO", "HA": "HD", "DT": "RD", "EV": "TE"}
-"""What stands in records of the Nihon Ki-in and of Cyberoro for a property of SGF."""
+"""What stands in records of the Nihon Ki-in and of Cyberoro for a property of SGF; see `other_name`."""
+_TESUJI = ("1", "2")  # TE of SGF; its KO, a move against the rules, has no value
+_MAX_FREE_HANDICAP = 9  # of the Fox server
 
 
 def read_info(root: Properties, charset: str, leading: int = 0) -> SgfInfo:
     """Read the game information of a root node, with the quirks of servers. Impossible values stay unknown.
 
-    `leading` is the number of Black's moves before White's first one: in a record of the Fox server without HA two or
-    more are the handicap, and the komi, which is then that of an even game, is unknown.
+    `leading` is the number of stones that Black plays before White's first move: in a record of the Fox server without
+    HA two to nine are the handicap, and the komi, which is then that of an even game, is unknown.
     """
 
     def text(name: str) -> str:
         found = text_of(root, name, charset).strip()
-        if not found and name in OTHER_NAMES:
-            found = text_of(root, OTHER_NAMES[name], charset).strip()
+        if not found and (other := other_name(root, name, charset)):
+            found = text_of(root, other, charset).strip()
         return found if name == "GC" else found.replace("\n", " ")  # all others are SGF's SimpleText
 
     application = text("AP")
@@ -111,7 +113,7 @@ def read_info(root: Properties, charset: str, leading: int = 0) -> SgfInfo:
     )
     result = values.result(text("RE"), zi)
     handicap = min(int(text("HA")), 255) if text("HA").isdecimal() and len(text("HA")) < 9 else 0
-    if fox and handicap == 0 and leading > 1:
+    if fox and handicap == 0 and 1 < leading <= _MAX_FREE_HANDICAP:
         handicap, komi = leading, None if values.in_hundredths(text("KM")) else komi
     if fox and result.winner == 2:
         result = Result(2, None, "draw")  # agreed, not counted: too frequent for jigo, and some with komi 6.5
@@ -159,6 +161,14 @@ def text_of(node: Properties, name: str, charset: str) -> str:
         return ""
     raw = values[0] if _PLAIN_VALUE.fullmatch(values[0]) else sgf_grammar.text_value(values[0])
     return raw.decode(charset, "replace")
+
+
+def other_name(root: Properties, name: str, charset: str) -> str:
+    """The property of a root that may stand for one of SGF, empty where it has none. TE[1], TE[2] and a KO without a
+    value are properties of SGF and stand for no other."""
+    other = OTHER_NAMES.get(name, "")
+    text = text_of(root, other, charset).strip()
+    return "" if not text or (other == "TE" and text in _TESUJI) else other
 
 
 def raw_text(text: str) -> bytes:

@@ -70,7 +70,8 @@ def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
         raise SgfProblem("no game tree", str(error)) from None
     size = board_size(line.nodes[0])
     moves, problem = _read_moves(line, size)
-    info = read_info(line.nodes[0], line.charset, leading_moves(int(move >> _WHITE_BIT) for move in moves))
+    played = (divmod(int(move), 1 << _WHITE_BIT) for move in moves)
+    info = read_info(line.nodes[0], line.charset, leading_stones(played, size))
     stones, to_play = read_setup(_until_first_move(line.nodes), size)
     first = int(moves[0] >> _WHITE_BIT) if len(moves) else first_player(stones, to_play)
     stones = stones or missing_handicap(info, size, first)
@@ -92,9 +93,14 @@ def board_size(root: Properties) -> int:
     return int(width)
 
 
-def leading_moves(colors: Iterable[int]) -> int:
-    """How many moves of Black's come before White's first; 0 where White makes none."""
-    return next((before for before, color in enumerate(colors) if color), 0)
+def leading_stones(moves: Iterable[tuple[int, int]], size: int) -> int:
+    """How many stones Black plays before White's first move, of moves as (color, point); 0 where White makes none."""
+    stones = 0
+    for color, point in moves:
+        if color:
+            return stones
+        stones += point != coords.pass_point(size)
+    return 0
 
 
 def read_setup(

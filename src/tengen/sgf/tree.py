@@ -16,11 +16,11 @@ from tengen import coords
 from tengen.errors import IllegalMove, SgfError, unknown_name
 from tengen.game import BLACK, WHITE, Game, checked_color
 from tengen.sgf.grammar import Properties, declared_charset
-from tengen.sgf.info import APPLICATION, OTHER_NAMES, SgfInfo, raw_text, read_info, root_properties, text_of
+from tengen.sgf.info import APPLICATION, SgfInfo, other_name, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import (
     SgfProblem,
     first_player,
-    leading_moves,
+    leading_stones,
     move_of,
     player,
     point_of,
@@ -341,8 +341,8 @@ class GameTree:
     @property
     def info(self) -> SgfInfo:
         """The game information of the root. Assign a changed copy: only what differs is written."""
-        moves = (node.move[0] for node in self.main_line() if node.move is not None)
-        return read_info(self.root.properties, self.charset, leading_moves(moves))
+        moves = (node.move for node in self.main_line() if node.move is not None)
+        return read_info(self.root.properties, self.charset, leading_stones(moves, self.size))
 
     @info.setter
     def info(self, info: SgfInfo) -> None:
@@ -352,7 +352,7 @@ class GameTree:
                 values = new.get(name, [])
                 self._prepare_for("".join(value.decode() for value in values))
                 self.root._set(name, values)
-                if other := OTHER_NAMES.get(name):
+                if other := other_name(self.root.properties, name, self.charset):
                     self.root._set(other, [])
 
     # Nodes.

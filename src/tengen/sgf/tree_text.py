@@ -78,8 +78,11 @@ def _add_nodes(tree: GameTree, coarse: sgf_grammar.Coarse_game_tree) -> None:
 
 
 def _off_board(node: GameNode) -> list[str]:
-    """What a node sets up off the board, in words."""
-    return [f"a point off the board: {value} is not shown, but saved" for value in node.off_board]
+    """What a node sets up off the board, in words: one message, however many the points are."""
+    values = node.off_board
+    if len(values) > 1:
+        return [f"points off the board: {values[0]} and {len(values) - 1:,} more are not shown, but saved"]
+    return [f"a point off the board: {value} is not shown, but saved" for value in values]
 
 
 def _named(properties: Properties) -> Properties:

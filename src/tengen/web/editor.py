@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
-from itertools import count, product
+from itertools import count, islice, product
 from string import ascii_uppercase
 
 from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.rules import Rules
 from tengen.sgf import GameNode, GameTree
+from tengen.sgf.info import OTHER_NAMES, other_name
 from tengen.sgf.tree import MARKS
 from tengen.sgf.values import MAX_FOREIGN_KOMI
 from tengen.sgf.values import result as read_result
@@ -87,7 +88,7 @@ class Editor:
         if (rules, komi) != (tree.rules, tree.komi) and not tree.allows(rules, komi):
             raise TengenError(_("a move of the game is illegal under these rules"))
         with session.history.edit(*dict.fromkeys((session.node, tree.root))):
-            for name in (*texts, "RU", "KM", "RE"):
+            for name in (*texts, *OTHER_NAMES.values(), "RU", "KM", "RE"):
                 tree.root.set_text(name, after.text(name))
         session.read_info()
         session.show_again(session.node)
@@ -183,8 +184,15 @@ def _described(tree: GameTree, texts: Mapping[str, str], rules: str, komi: float
     """The root of a tree with other game information, apart from it: see `Editor.describe`."""
     after = GameTree(tree.size, dict(tree.root.properties), tree.charset)
     root, result = after.root, str(tree.info.result)
+    node = root
+    for step in islice(tree.main_line(), 1, None):  # up to White's first move: in records of Fox they tell the handicap
+        node = after.add_node(node, dict(step.properties))
+        if node.color == WHITE:
+            break
     for name, text in texts.items():
         root.set_text(name, text)
+        if not text and (other := other_name(root.properties, name, after.charset)):
+            root.set_text(other, "")
     if "RE" in texts:
         read = read_result(texts["RE"])
         result = str(read)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tengen.errors import TengenError
+from tengen.sgf.info import other_name
 from tengen.sgf.values import result as read_result
 from tengen.sgf.values import rules_name
 from tengen.web.dialog import dialog_buttons, titled_dialog
@@ -55,7 +56,10 @@ class GameInfoDialog:
     def open(self, session: GameSession, plays: bool) -> None:
         """Show the game information of a session; where it `plays`, rules, komi and result cannot be changed."""
         tree = session.tree
-        self._shown = {name: tree.root.text(name) for name in self._texts}
+        root = tree.root
+        self._shown = {
+            name: root.text(name) or root.text(other_name(root.properties, name, tree.charset)) for name in self._texts
+        }
         # Fields of a single line would join the words around a line break.
         self._shown |= {name: self._shown[name].replace("\n", " ") for name in TEXTS}
         if (result := str(tree.info.result)) != str(read_result(self._shown["RE"])):
