@@ -10,9 +10,10 @@ from web_alone import answering, client_of, is_shown, key, perform, press, send,
 from web_engine import until
 
 from tengen.web.library import KeptGame
-from tengen.web.offers import UNDO_REMOVAL
+from tengen.web.offers import UNDO_REMOVAL, WIDTH_SCRIPT
 from tengen.web.page import Page
 from tengen.web.players import PEOPLE
+from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
 
 
@@ -129,3 +130,25 @@ def test_a_tab_that_is_closed_while_it_loads_is_offered_nothing(monkeypatch: pyt
 
     monkeypatch.setattr("tengen.web.page.ui.run_javascript", answering(None, None))
     perform(scene, GameSettings(size=9))
+
+
+def test_a_game_that_comes_while_the_browser_tells_its_width_is_not_offered_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The offer replaces the game without a question."""
+
+    async def scene(page: Page) -> None:
+        told = answering()
+
+        async def late(script: str, **options: object) -> object:
+            if script == WIDTH_SCRIPT:
+                page.adopt(GameSession(GameSettings(size=19)))
+                page.session.click(40)
+                page.refresh()
+            return await told(script, **options)
+
+        monkeypatch.setattr("tengen.web.page.ui.run_javascript", late)
+        await page.load_preferences()
+        assert not is_shown("welcome")
+
+    perform(scene, GameSettings(size=19))

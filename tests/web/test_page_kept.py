@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from nicegui import background_tasks, core
-from web_alone import any_element, element, is_shown, key, perform, press, send, tap, texts, visit
+from web_alone import any_element, client_of, element, is_shown, key, perform, press, send, tap, texts, visit
 from web_engine import FakeEngine, FakeEngines, until
 from web_kept import played
 
@@ -266,6 +266,70 @@ def test_a_game_that_is_begun_while_the_one_of_the_tab_is_read_stays(
         assert len(moves) == 1
 
     asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_the_session_that_was_left_last_stays_although_its_tab_is_the_oldest() -> None:
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
+        client, page = await visit(site, "long")
+        for number in range(30):
+            site._sessions.keep(f"left {number}", GameSession(GameSettings(size=9)))
+        client.handle_disconnect("long")
+        site._sessions.keep("new", GameSession(GameSettings(size=9)))
+        kept = site._sessions.find("long")
+        client.delete()
+        assert kept is page.session
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+@pytest.mark.parametrize("meanwhile", ["another game", "a move"])
+def test_what_is_played_while_a_kept_game_is_read_stays(
+    meanwhile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question whether the game may be replaced was asked before."""
+    begun, going_on = threading.Event(), threading.Event()
+
+    def slow(game: KeptGame) -> ReadGame:
+        begun.set()
+        assert going_on.wait(30)
+        return read_kept(game)
+
+    monkeypatch.setattr("tengen.web.files.read_kept", slow)
+    library = GameLibrary(tmp_path)
+
+    async def scene(page: Page) -> None:
+        for point in (40, 41):
+            tap(page, point)
+        session = page.session
+        if meanwhile == "another game":
+            page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
+        else:
+            page._files.keep(final=True)
+        (game,) = library.recent()
+
+        async def open_it() -> None:
+            with client_of(page):
+                await page._files.open_kept(game)
+
+        opening = asyncio.create_task(open_it())
+        await until(begun.is_set)
+        if meanwhile == "another game":
+            page.adopt(GameSession(GameSettings(size=9)))
+            page.session.click(0)
+            begun_game = page.session
+            going_on.set()
+            await until(lambda: any_element("ask-leave"))
+            assert page.session is begun_game
+            opening.cancel()
+        else:
+            tap(page, 42)
+            going_on.set()
+            await opening
+            assert page.session is session and len(session.game.moves) == 3
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), library=library)
 
 
 def test_a_page_that_waits_for_its_browser_is_not_kept_as_the_last_one_of_its_tab(tmp_path: Path) -> None:

@@ -118,13 +118,21 @@ class GameFiles:
         self._opened += 1
         number = self._opened
         self.keep(final=True)  # it may be the same game
+        before, tip = self._session(), self._session().tip
         try:
             read = await asyncio.to_thread(read_kept, game)
         except TengenError as error:
             if self._awaits(number):
                 self._notify(str(error))
             return
-        if self._awaits(number):
+        if not self._awaits(number):
+            return
+        # Meanwhile the person may have begun another game, or played on in this one.
+        session = self._session()
+        is_same = game.path in self._library.shown([session])
+        if session is before and is_same and session.tip is not tip:
+            return
+        if session is before or await self.may_replace():
             self._adopt(self._library.take(read, self._tab(), self._session()))
 
     async def may_replace(self) -> bool:

@@ -167,6 +167,11 @@ class Page:
         """Whether a browser shows the page."""
         return self._task is not None
 
+    @property
+    def _waits_for_game(self) -> bool:
+        """Whether a game with the engine is to begin."""
+        return self.session.tip.parent is None and self.session.mode is Mode.PLAY
+
     async def load_preferences(self) -> None:
         """Ask the browser what it remembers, and do as it says."""
         with self._board, suppress(TimeoutError):
@@ -179,9 +184,10 @@ class Page:
             self._show_look()
             if known.language not in (None, current_language()):
                 ui.run_javascript(known.reload_script())
-            if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
+            if self._waits_for_game:
                 width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
-                if width is not None:  # else the tab was closed meanwhile
+                # Meanwhile the tab may have been closed, or found its game.
+                if width is not None and self._waits_for_game:
                     self._welcome.show(stored is None, float(width), self.session.settings.size)
 
     def offer(self, game: KeptGame) -> None:

@@ -158,6 +158,8 @@ class Site:
         """Let the page rest, unless its browser is back: a connection that was lost is given up seconds later."""
         if not client.has_socket_connection:
             page.rest()
+            if page.is_live and page.tab and page not in self._looking:
+                self._sessions.keep(page.tab, page.session)  # as the last one that was left
 
     def _may_be_one(self, left: str, tab: str) -> bool:
         """Whether two tabs may be of one person: of one address, or one was shown by a server before this one."""
