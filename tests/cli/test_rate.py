@@ -219,16 +219,18 @@ def test_a_record_behind_an_option_is_not_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
     """In other commands --json is a flag."""
-    for name in ("a.sgf", "b.SGF", "notes.txt", f"old.{option}"):
+    for name in ("a.sgf", "b.SGF", "c.txt", "games.zip", "old.txt", f"old.{option}"):
         (tmp_path / name).write_text("(;SZ[5]PB[a]PW[b]RE[B+R];B[cc])")
-    for name in ("a.sgf", "b.SGF", "new.sgf", "notes.txt", "."):
-        assert main(["rate", f"--{option}", str(tmp_path / name), str(tmp_path / "a.sgf")]) == 2
+    for name in ("a.sgf", "b.SGF", "new.sgf", "new.sgfs", "c.txt", "games.zip", "."):
+        given = [str(tmp_path / "a.sgf"), str(tmp_path / "c.txt")]
+        assert main(["rate", f"--{option}", str(tmp_path / name), *given]) == 2
         refused = f"error: --{option} takes a file to write, not {tmp_path / name}: "
         assert capsys.readouterr().err == f"{refused}give FILE.{option}, or - to print\n"
     assert (tmp_path / "a.sgf").read_text().startswith("(;") and not (tmp_path / "new.sgf").exists()
-    assert main(["rate", f"--{option}", str(tmp_path / f"old.{option}"), str(tmp_path / "a.sgf")]) == 0
-    assert "(;" not in (tmp_path / f"old.{option}").read_text()
-    assert "5x5  1 game; " in capsys.readouterr().out
+    for name in ("old.txt", f"old.{option}"):
+        assert main(["rate", f"--{option}", str(tmp_path / name), str(tmp_path / "a.sgf")]) == 0
+        assert "(;" not in (tmp_path / name).read_text(), "the second run writes the figures anew"
+        assert "5x5  1 game; " in capsys.readouterr().out
 
 
 def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None:

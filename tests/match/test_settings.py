@@ -106,6 +106,14 @@ def test_a_program_that_changes_is_another_match(tmp_path: Path) -> None:
     assert [word for word in found[0] if found[0][word] != found[1][word]] == sorted([str(script), str(network)])
 
 
+def test_a_program_is_sought_where_it_is_started_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian has GNU Go in /usr/games, which PATH need not name."""
+    (tmp_path / "gnugo").touch(mode=0o755)
+    monkeypatch.setattr("tengen.gtp.process._GAMES", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "other"))
+    assert list(read(players=["gtp:gnugo --mode gtp", "random"]).about()["program_files"]) == ["gnugo"]
+
+
 def test_a_playout_policy_that_changes_is_another_match(tmp_path: Path) -> None:
     weights, found = tmp_path / "mine.playout", []
     known = find_playout("linear")

@@ -101,6 +101,14 @@ def test_what_numbered_names_stand_for() -> None:
         "default, 4 visits": "default",
         "default, 4 visits (2)": "default (batch 1)",
     }
+    unknown = [{"name": "bot", "visits": 1}, {"name": "bot (2)", "visits": 2}]
+    assert numbered_players(unknown) == numbered_players([*unknown, {"name": "bot (3)", "player": "default"}]) == {}
+
+
+@pytest.mark.parametrize("name", ["", "bot=", "my bot=", "Bot 2 (new)="])
+def test_the_home_folder_is_found_behind_any_name(name: str) -> None:
+    for kind in ("", "policy:", "gtp:"):
+        assert PlayerSpec.parse(f"{name}{kind}~/bot").player == f"{kind}{Path.home()}/bot"
 
 
 @pytest.mark.parametrize(

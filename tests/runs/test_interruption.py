@@ -1,5 +1,6 @@
 """Ctrl-C once ends cleanly, twice at once."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -73,6 +74,38 @@ with sigterm_interrupts(), ShutdownFlag() as stop:
 def test_a_closed_terminal_ends_the_work_once_unless_nohup_ignores_it() -> None:
     done = subprocess.run([sys.executable, "-c", HANGUP], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout.split()) == (0, ["Terminated", "Terminated", "False"]), done.stderr
+
+
+ON_A_TERMINAL = """
+import os, sys, time
+os.login_tty(0)
+from pathlib import Path
+from tengen.cli.app import guarded
+from tengen.cli.interruption import report_interruption
+from tengen.runs.interruption import sigterm_interrupts
+from tengen.runs.progress import new_bar
+
+def work():
+    with report_interruption(Path("missing")), sigterm_interrupts(), new_bar() as bar:
+        bar.add_task("games")
+        print("begun", flush=True)
+        time.sleep(60)
+
+sys.exit(guarded(work, debug=False))
+"""
+
+
+@pytest.mark.posix
+def test_bars_and_messages_to_a_closed_terminal_do_not_replace_the_interruption() -> None:
+    """They raised OSError, and the status was 1."""
+    ours, theirs = os.openpty()
+    process = subprocess.Popen([sys.executable, "-c", ON_A_TERMINAL], stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while b"begun" not in said:
+        said += os.read(ours, 1024)
+    os.close(ours)
+    assert process.wait(60) == 143, said
 
 
 def test_other_threads_leave_signals_alone() -> None:

@@ -165,6 +165,7 @@ def test_a_run_on_changing_devices_that_signals_and_a_death_stop_ends_as_the_unb
     recipe.write_text(yaml.safe_dump(configured(store, steps=24, checkpoint_minutes=1e-6)))
     for devices, strike, status, words in (
         (2, {"step": 5, "signal": int(signal.SIGTERM)}, 143, "the same command continues it"),
+        (2, {"step": 8, "signal": int(signal.SIGHUP)}, 143, "the same command continues it"),
         (1, {"step": 10, "signal": int(signal.SIGTERM)}, 143, "the same command continues it"),
         (
             *(2, {"step": 15, "signal": int(signal.SIGKILL), "follower": True}, 2),

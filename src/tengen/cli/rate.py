@@ -62,8 +62,8 @@ def command(
 
     from tengen.ratings.report import write_pool_report
 
-    _check_output("json", json_file)
-    _check_output("csv", csv_file)
+    _check_output("json", json_file, folders)
+    _check_output("csv", csv_file, folders)
     pool = _read(folders, same or [])
     sizes = pool.sizes if size is None else [size]
     found = list(_standings(pool, sizes, anchor, first_move))
@@ -88,11 +88,16 @@ def command(
         console.print(f"report: {write_pool_report(pool, found, report, title)}", markup=False, soft_wrap=True)
 
 
-def _check_output(option: str, file: Path | None) -> None:
-    """Raise RecipeError for a file that a user of `--json` or `--csv` as a flag would lose: one of the games."""
-    if file is None or file.suffix.lower() == f".{option}" or str(file) == "-":
+def _check_output(option: str, file: Path | None, games: Sequence[Path]) -> None:
+    """Raise RecipeError for a folder, and for a file that a user of `--json` or `--csv` as a flag would lose: one of
+    the games."""
+    from tengen.data.sources import ARCHIVE_SUFFIXES
+    from tengen.sgf.grammar import RECORD_SUFFIXES
+
+    if file is None or str(file) == "-":
         return
-    if file.suffix.lower() == ".sgf" or file.is_dir() or file.is_file():
+    holds_games = file.suffix.lower() in (*RECORD_SUFFIXES, *ARCHIVE_SUFFIXES)
+    if holds_games or file.is_dir() or file.resolve() in [path.resolve() for path in games]:
         raise RecipeError(f"--{option} takes a file to write, not {file}: give FILE.{option}, or - to print")
 
 

@@ -230,7 +230,7 @@ def _other_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | 
     if found := difference(before, now, _MAY_CHANGE | {"players", "program_files"}):
         return f"with {found}"
     for word, digest in before.get("program_files", {}).items():
-        if now["program_files"][word] != digest:
+        if now["program_files"].get(word) != digest:
             return f"of a program whose file {word} has changed since"
     for was, is_now in zip(before["players"], now["players"], strict=True):
         if found := difference(was, is_now):

@@ -90,8 +90,9 @@ def numbered_players(players: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What the players are whose names differ by a number alone, as in `bot` and `bot (2)`, by name.
 
     That is the word of a player, with the fields in which it differs from the others. Players that differ in the name
-    alone are left out.
+    alone are left out, and those whose word is unknown, as other programs may write them.
     """
+    players = [player for player in players if player.get("player")]
     names = {player["name"] for player in players}
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for player in players:

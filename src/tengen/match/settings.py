@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.installed_networks import find_network, find_network_on
 from tengen.evaluators.playout_file import find_playout
+from tengen.gtp.process import find_program
 from tengen.machine import split_command_line
 from tengen.match.conditions import Conditions
 from tengen.match.length import Pairing, games_enough, games_left
@@ -203,7 +203,7 @@ class MatchSettings(BaseModel):
                 continue
             executable, *words = split_command_line(spec.subject)
             paths = {word: word for word in words if Path(word).suffix not in _WRITTEN}
-            for word, path in {executable: shutil.which(executable), **paths}.items():
+            for word, path in {executable: find_program(executable), **paths}.items():
                 if path is not None and os.path.isfile(path) and os.access(path, os.R_OK):
                     found[word] = _digest([Path(path)])
         return dict(sorted(found.items()))

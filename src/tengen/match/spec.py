@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from tengen.disk import expand_home
 from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
@@ -307,6 +308,7 @@ def _fields(word: str) -> dict[str, Any]:
         fields["name"], word = found["name"], found["word"]
         if not fields["name"].strip():
             raise RecipeError("the name before = is empty")
+    word = expand_home(word)  # the command line leaves a ~ behind a name with spaces
     player, at, tail = word.rpartition("@")
     # The text after the last @ of a command line is a limit only if it looks like one: it may be part of an address.
     if not at or (word.startswith("gtp:") and not re.fullmatch(r"\d\S*", tail)):

@@ -21,6 +21,7 @@ from tengen.match.batch import BatchMatch
 from tengen.match.folder import PlayedRecord
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import check_registered
+from tengen.runs.interruption import TERMINAL_SIGNALS
 
 _PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which may take three
 
@@ -117,9 +118,8 @@ def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Seque
 
     `registered` are the players that the parent has registered.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
-    if sys.platform != "win32":
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # so does the end of the terminal
+    for number in TERMINAL_SIGNALS:  # they reach the parent, which ends the workers
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     when_parent_ends(lambda: signal_self(signal.SIGTERM))
     try:

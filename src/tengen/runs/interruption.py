@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -11,6 +12,11 @@ from types import FrameType
 from typing import Any, Self
 
 from tengen.machine import signal_self
+
+TERMINAL_SIGNALS: tuple[signal.Signals, ...] = (
+    (signal.SIGINT,) if sys.platform == "win32" else (signal.SIGINT, signal.SIGHUP)
+)
+"""What a terminal sends to all of its processes: Ctrl-C, and its end. Workers ignore it; their parent ends them."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -29,10 +35,19 @@ def _terminations() -> list[signal.Signals]:
     return [signal.SIGTERM, signal.SIGHUP]
 
 
-def _ignore_repeated(number: int) -> None:
-    """Ignore further SIGHUPs after one: the shell and the kernel both send it, which is no second request."""
-    if sys.platform != "win32" and number == signal.SIGHUP:
-        signal.signal(number, signal.SIG_IGN)
+def _leave_terminal(number: int) -> None:
+    """After SIGHUP ignore further ones (the shell and the kernel both send it, which is no second request), and discard
+    what is printed to a terminal that is gone: a bar or message that fails would take the place of the interruption."""
+    if sys.platform == "win32" or number != signal.SIGHUP:
+        return
+    signal.signal(number, signal.SIG_IGN)
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        try:
+            os.write(descriptor, b"")  # fails where the terminal is gone; `kill` may have sent the signal too
+        except OSError:
+            os.dup2(null, descriptor)
+    os.close(null)
 
 
 @contextmanager
@@ -40,7 +55,7 @@ def sigterm_interrupts() -> Iterator[None]:
     """Within the block SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt."""
 
     def interrupt(number: int, _: FrameType | None) -> None:
-        _ignore_repeated(number)
+        _leave_terminal(number)
         raise _interruption(number)
 
     before = {number: signal.signal(number, interrupt) for number in _terminations()}
@@ -87,7 +102,7 @@ class ShutdownFlag:
             raise _interruption(self._number)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        _ignore_repeated(number)
+        _leave_terminal(number)
         self._number = number
         self.check()
         self.set()

@@ -21,6 +21,7 @@ from lightning_fabric.strategies.ddp import DDPStrategy
 
 from tengen.errors import TengenError
 from tengen.machine import when_parent_ends
+from tengen.runs.interruption import TERMINAL_SIGNALS
 
 _PATIENCE = 20.0  # seconds in which a follower ends after the last step
 FOREVER = timedelta(days=7)
@@ -159,7 +160,7 @@ def _ignored(number: signal.Signals) -> Iterator[None]:
 
 def _run(follow: Callable[..., None], rank: Rank, leader: Connection, arguments: tuple[Any, ...]) -> None:
     """A follower's main function. Rank 0 ends it, not a signal to all processes, unless rank 0 is gone."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (*TERMINAL_SIGNALS, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     when_parent_ends(lambda: _leave(1))
     try:
