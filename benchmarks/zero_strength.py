@@ -43,7 +43,7 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
         opening=settings.opening,
     )
     players = RunPlayers(settings.visits)
-    match = RatingMatch(conditions, players, settings.games, threads=settings.threads)
+    match = RatingMatch(conditions, players, settings.games)
     network = Path("uniform") if settings.network == "uniform" else find_network_on(settings.network, settings.size)
     opener = PlayerOpener(
         {"network 0": network},

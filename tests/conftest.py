@@ -25,6 +25,9 @@ if TYPE_CHECKING:  # it brings numpy, which reads OMP_NUM_THREADS
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
 # tests that press Ctrl-C would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# The same with nohup and SIGHUP. Programs that are started do not inherit a handler.
+if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 # Two threads of PyTorch wait for each other at every layer, which takes ten times as long once others use the machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

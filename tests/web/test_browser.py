@@ -376,6 +376,7 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     tab.until(lambda: "body--dark" in tab.css("body").get_attribute("class"))
     tab.click("dark")
     tab.click("open")
+    tab.until(lambda: tab.find("paste").is_displayed())
     tab.find("paste").send_keys("(;SZ[9]PB[Pasted];B[ee])")
     tab.click("open-text")
     tab.until(lambda: "Pasted" in tab.text() and "move 0 / 1" in tab.text())
