@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 
@@ -140,6 +141,24 @@ def test_a_program_ends_when_its_start_is_interrupted() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         GtpClient(command_line("will-not-quit"), on_process=interrupt)
+
+
+@pytest.mark.parametrize("after", [True, False])
+def test_no_process_is_left_where_a_signal_comes_while_it_starts(
+    after: bool, monkeypatch: pytest.MonkeyPatch, offspring: Offspring
+) -> None:
+    """It was left for ever, with our pipes, as nobody knew of it."""
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *args: object, **options: object) -> None:
+            if after:
+                super().__init__(*args, **options)  # type: ignore[call-overload]
+            raise SystemExit
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(SystemExit):
+        Child([sys.executable, str(PROGRAM), "hangs", "0"])
+    assert offspring.gone()
 
 
 def test_environments_of_older_processes_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,14 +44,18 @@ class Child:
             raise FileNotFoundError(words[0])
         self._mark, self._started = uuid.uuid4().hex, time.time()
         marks = f"{os.environ.get(_MARK, '')} {self._mark}".strip()  # a player may itself start players
-        self._process = subprocess.Popen(
-            [executable, *words[1:]],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PATH": path, _MARK: marks},
-            **own_group(),
-        )
+        try:
+            self._process = subprocess.Popen(
+                [executable, *words[1:]],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "PATH": path, _MARK: marks},
+                **own_group(),
+            )
+        except (KeyboardInterrupt, SystemExit):
+            self._kill_unknown()
+            raise
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
         self._pipes = PipeReader.of(self._stderr, self._stdout)
@@ -104,6 +108,14 @@ class Child:
     def kill(self) -> None:
         """Kill it and everything that it has started, from any thread; `end` is still needed."""
         self._end_all(psutil.Process.kill)
+
+    def _kill_unknown(self) -> None:
+        """Kill the process that was starting when a signal came: nobody knows it. This one ends, and so may any other
+        that it has just started."""
+        for child in psutil.Process().children():
+            with contextlib.suppress(psutil.Error):
+                if child.create_time() > self._started - 1:
+                    child.kill()
 
     def _gone(self, seconds: float) -> bool:
         """Whether the child and all processes it has started end within `seconds`."""
