@@ -5,6 +5,9 @@ from __future__ import annotations
 from multiprocessing.connection import Connection
 from typing import Any
 
+import pytest
+
+from tengen.match import workers
 from tengen.match.settings import MatchSettings
 from tengen.match.workers import WorkerPool
 
@@ -24,3 +27,16 @@ def test_games_come_through_connections_of_any_class() -> None:
     with WorkerPool(MatchSettings.of("a=random", "b=random", games=2, conditions=conditions), 1) as pool:
         pool._processes = {Pipe(ours): process for ours, process in pool._processes.items()}  # type: ignore[misc]
         assert [outcome.index for ((outcome, _),) in pool.play([0, 1])] == [0, 1]
+
+
+def test_a_signal_that_was_lost_ends_a_worker_at_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python loses what a handler raises in a callback; the worker then waited for its program's move."""
+    now = 100.0
+    monkeypatch.setattr(workers.time, "monotonic", lambda: now)
+    leave = workers._Leave()
+    with pytest.raises(SystemExit):
+        leave(15, None)
+    leave(15, None)  # the same request: from the group, and from the parent
+    now += 5
+    with pytest.raises(SystemExit):
+        leave(15, None)

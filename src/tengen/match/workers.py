@@ -6,9 +6,11 @@ cannot be addressed one by one, so that each could start its own players.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import signal
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -24,6 +26,7 @@ from tengen.match.spec import check_registered
 from tengen.runs.interruption import TERMINAL_SIGNALS
 
 _PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which may take three
+_AGAIN = 5.0  # seconds after which a worker that has not ended is asked once more
 
 
 class WorkerPool:
@@ -79,13 +82,14 @@ class WorkerPool:
 
     def close(self) -> None:
         """End the workers with all that they have started; games in progress are given up."""
-        for process in self._processes.values():
-            process.terminate()
+        deadline = time.monotonic() + _PATIENCE
+        while (living := [one for one in self._processes.values() if one.is_alive()]) and time.monotonic() < deadline:
+            for process in living:
+                process.terminate()
+            wait([one.sentinel for one in living], _AGAIN)
         for connection, process in self._processes.items():
-            process.join(_PATIENCE)
-            if process.is_alive():
-                process.kill()
-                process.join()
+            process.kill()
+            process.join()
             connection.close()
         self._processes.clear()
 
@@ -120,23 +124,43 @@ def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Seque
     """
     for number in TERMINAL_SIGNALS:  # they reach the parent, which ends the workers
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
-    when_parent_ends(lambda: signal_self(signal.SIGTERM))
+    signal.signal(signal.SIGTERM, _Leave())
+    when_parent_ends(_leave_soon)
     try:
         check_registered(registered)
         with BatchMatch(settings, at_once=1) as match:
-            match.start(names)
-            parent.send(match.programs)
-            while True:
-                for (played,) in match.play([parent.recv()]):
-                    parent.send(played.record())
+            try:
+                match.start(names)
+                parent.send(match.programs)
+                while True:
+                    for (played,) in match.play([parent.recv()]):
+                        parent.send(played.record())
+            finally:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which would disturb the end of our programs
     except TengenError as error:
         parent.send(TengenError(str(error)))
     except (EOFError, ConnectionError):
         pass
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    # The parent's end sends the signal once more, and must not disturb the end of our programs.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    sys.exit(0)
+class _Leave:
+    """Ends a worker at SIGTERM.
+
+    Python may lose what a handler raises, in a callback. So the signal counts again after a while; not at once, as it
+    comes more than once and must not disturb the end of a program that was just started.
+    """
+
+    def __init__(self) -> None:
+        self._since = -math.inf
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if now - self._since > 0.9 * _AGAIN:
+            self._since = now
+            sys.exit(0)
+
+
+def _leave_soon() -> None:
+    while True:
+        signal_self(signal.SIGTERM)
+        time.sleep(_AGAIN)
