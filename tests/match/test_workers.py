@@ -30,7 +30,7 @@ def test_games_come_through_connections_of_any_class() -> None:
 
 
 def test_a_signal_that_was_lost_ends_a_worker_at_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python loses what a handler raises in a callback; the worker then waited for its program's move."""
+    """One that came right before the worker waited for its program's move was handled only after the move."""
     now = 100.0
     monkeypatch.setattr(workers.time, "monotonic", lambda: now)
     leave = workers._Leave()

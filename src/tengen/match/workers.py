@@ -146,8 +146,9 @@ def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Seque
 class _Leave:
     """Ends a worker at SIGTERM.
 
-    Python may lose what a handler raises, in a callback. So the signal counts again after a while; not at once, as it
-    comes more than once and must not disturb the end of a program that was just started.
+    A signal that comes right before a system call that waits is handled only after it, and Python drops what a handler
+    raises in a callback. So it is sent again and counts again after a while; not at once, as it comes more than once
+    and must not disturb the end of a program that was just started.
     """
 
     def __init__(self) -> None:
