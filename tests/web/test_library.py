@@ -103,7 +103,7 @@ def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_p
 
 
 def test_a_game_that_another_tab_shows_stays_in_its_file(tmp_path: Path) -> None:
-    """Whoever opened it took the file, and after a restart its own tab found nothing."""
+    """Another person who opened it took the file, and after a restart its own tab found nothing."""
     library, session = GameLibrary(tmp_path), played()
     library.keep(session, "Ann")
     copy = library.load(library.recent()[0])

@@ -29,6 +29,19 @@ from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode
 
 
+def hold_reading(module: str, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Let a module read kept games slowly: it has begun with the first event, and goes on with the second."""
+    begun, going_on = threading.Event(), threading.Event()
+
+    def slow(game: KeptGame) -> ReadGame:
+        begun.set()
+        assert going_on.wait(30)
+        return read_kept(game)
+
+    monkeypatch.setattr(f"{module}.read_kept", slow)
+    return begun, going_on
+
+
 def test_a_record_of_the_command_line_is_shown() -> None:
     async def scene(page: Page) -> None:
         await page.open_record(b"(;SZ[9]PB[Ann];B[aa];W[bb])")
@@ -146,8 +159,8 @@ def test_of_the_sessions_that_no_page_shows_the_last_ones_stay_in_memory() -> No
 @pytest.mark.parametrize("connected", [True, False])
 @pytest.mark.parametrize("address", ["192.168.1.7", "192.168.1.8"])
 def test_a_game_in_progress_stays_with_the_one_who_plays_it(tmp_path: Path, connected: bool, address: str) -> None:
-    """A new tab offered it to everybody, and whoever opened it took its file. A new tab of the same person goes on in
-    the file, when the old one is gone."""
+    """A new tab offered it to everybody, and the first to open it took its file. A new tab of the same person goes on
+    in the file, when the old one is gone."""
     library = GameLibrary(tmp_path)
 
     async def scene() -> None:
@@ -242,14 +255,7 @@ def test_kept_games_and_collections_are_read_beside_the_page(tmp_path: Path, mon
 def test_a_game_that_is_begun_while_the_one_of_the_tab_is_read_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, going_on = threading.Event(), threading.Event()
-
-    def slow(game: KeptGame) -> ReadGame:
-        begun.set()
-        assert going_on.wait(30)
-        return read_kept(game)
-
-    monkeypatch.setattr("tengen.web.server.read_kept", slow)
+    begun, going_on = hold_reading("tengen.web.server", monkeypatch)
     GameLibrary(tmp_path).keep(played(), "tab")
 
     async def scene() -> None:
@@ -289,14 +295,7 @@ def test_what_is_played_while_a_kept_game_is_read_stays(
     meanwhile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The question whether the game may be replaced was asked before."""
-    begun, going_on = threading.Event(), threading.Event()
-
-    def slow(game: KeptGame) -> ReadGame:
-        begun.set()
-        assert going_on.wait(30)
-        return read_kept(game)
-
-    monkeypatch.setattr("tengen.web.files.read_kept", slow)
+    begun, going_on = hold_reading("tengen.web.files", monkeypatch)
     library = GameLibrary(tmp_path)
 
     async def scene(page: Page) -> None:
