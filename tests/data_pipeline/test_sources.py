@@ -155,6 +155,7 @@ def a_tar_of_size(field: bytes, name: str) -> bytes:
         ("a.tar", a_tar_of_size(b"\x80" + b"\x7f" * 11, "a.sgf"), "expands to too much"),
         ("a.tgz", gzip.compress(a_tar_of_size(b"\x80" + b"\x7f" * 11, "a.txt")), "expands to too much"),
     ],
+    ids=["name", "sparse map", "size of a header", "size", "size in gzip"],
 )
 def test_a_hostile_archive_costs_only_itself(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
     """The first two ended the import with a traceback, and the others never ended."""
