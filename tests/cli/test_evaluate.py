@@ -11,7 +11,7 @@ import katago_twin
 import numpy as np
 import pyarrow as pa
 import pytest
-from training.small_run import GAMES, random_record
+from training.small_run import GAMES, SIZE, random_record
 
 from tengen.checksums import content_digest
 from tengen.cli import evaluate
@@ -19,10 +19,13 @@ from tengen.cli.app import main
 from tengen.data.format import MANIFEST, ROWS, games_digest, rows_to_batch
 from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord, pack_moves
+from tengen.data.sampler import OnePerGame
 from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
-from tengen.evaluators import installed_networks
+from tengen.evaluators import installed_networks, load_evaluator
+from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.network_file import Card
+from tengen.evaluators.symmetric import infer_under
 from tengen.training.card import games_learned
 from tengen.training.metrics import PredictionResults
 
@@ -236,6 +239,19 @@ def test_evaluate_gives_the_figures_of_the_card(mine: str, store: Path, capsys: 
     assert main(["evaluate", "mine", str(store), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["cross_entropy"]["mean"] == pytest.approx(card["metrics"]["cross_entropy"], abs=0.01)
+
+
+def test_the_mean_of_the_symmetries(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "mine", str(store), "--average-symmetries", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    network = load_evaluator("mine").on(SIZE)
+    positions = OnePerGame(Store.open(store), "all", network.plane_set, GAMES, symmetries=False)
+    batch = positions.encode(positions.rows(0))
+    inputs = InputBatch(network.plane_set, batch.planes, batch.scalars, batch.mask)
+    seen = [infer_under(network, inputs, np.full(GAMES, symmetry)).policy for symmetry in range(8)]
+    played = np.mean(seen, axis=0)[np.arange(GAMES), batch.policy]
+    assert figures["average_symmetries"]
+    assert figures["cross_entropy"]["mean"] == pytest.approx(-np.log(played).mean(), rel=1e-4)
 
 
 def test_the_uniform_policy_is_chance(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -24,11 +25,12 @@ from tengen.data.split import Split, choose
 from tengen.disk import json_text
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.evaluator import RAW_OPTIMISM
+from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
-from tengen.machine import Device, Precision
+from tengen.evaluators.symmetric import SymmetricEvaluator
+from tengen.machine import Precision
 from tengen.training.config import DEFAULT_FRACTION
 from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, measure
 
@@ -65,6 +67,12 @@ def command(
     ] = "auto",
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
+    average: Annotated[
+        bool,
+        typer.Option(
+            "--average-symmetries", help="take the mean of the board's eight symmetries, eight times the work"
+        ),
+    ] = False,
     batch: BatchOption = 64,
     device: DeviceOption = "auto",
     precision: Annotated[Precision, typer.Option(help="what the CPU computes in; auto: the fastest")] = "auto",
@@ -73,7 +81,7 @@ def command(
     """Evaluate a network on the games of a store: one random position a game, never a pass.
 
     Two networks are evaluated on the same positions if --size, --split, --seed, --all-positions and the share of
-    held-out games are the same. --json shows all five.
+    held-out games are the same. --json shows all five, and --average-symmetries.
 
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
@@ -87,16 +95,19 @@ def command(
         for option, value in (("--device", device), ("--precision", precision)):
             if value != "auto":
                 raise NetworkError(f"{option} {value} is for networks; {network} is a playout policy")
+        if average:
+            raise NetworkError(f"--average-symmetries is for networks; {network} is a playout policy")
         card = read_playout_card(find_playout(network))
         chosen = _Games.choose(games, card, split, size)
         name, results = _evaluate_playout(network, chosen, batch, seed, every, positions)
         labels: dict[str, Estimate] = {}
     else:
+        evaluator = load_evaluator(network, device, batch=batch, precision=precision)
         name, chosen, results, labels = _evaluate_network(
-            network, games, sizes, size, split, device, precision, batch, seed, every, positions
+            network, evaluator, games, sizes, size, split, average, batch, seed, every, positions
         )
     if as_json:
-        drawn = {**chosen.entries(), "seed": seed, "all_positions": every}
+        drawn = {**chosen.entries(), "seed": seed, "all_positions": every, "average_symmetries": average}
         print(json_text(_as_json(name, drawn, results, labels)))
     else:
         _print(name, chosen, results, labels)
@@ -104,19 +115,18 @@ def command(
 
 def _evaluate_network(
     network: str,
+    evaluator: Evaluator,
     store: Store,
     sizes: list[int],
     size: int | None,
     split: str,
-    device: Device,
-    precision: Precision,
+    average: bool,
     batch: int,
     seed: int,
     every: bool,
     positions: int | None,
 ) -> tuple[str, _Games, PredictionResults, dict[str, Estimate]]:
     """The network's name, the games, what it predicts of them, and its agreement with labels, if the store has any."""
-    evaluator = load_evaluator(network, device, batch=batch, precision=precision)
     try:
         on = {edge: evaluator.on(edge) for edge in sizes}
     except NetworkError as error:
@@ -134,6 +144,8 @@ def _evaluate_network(
     games = _Games.choose(store, card, split, size)
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
+    if average:
+        evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="average"))
     planes = chosen.plane_set
     sampler = games.sampler(every, planes, batch_size=batch, seed=seed)
     with Console(stderr=True).status(f"evaluating {escape(chosen.name)} on {sampler.games:,} games"):
