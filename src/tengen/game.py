@@ -154,7 +154,7 @@ class Game:
 
     @property
     def white_bonus(self) -> float:
-        """Points that the rules give White beside komi: for the handicap, and half a point for a button.
+        """Points that the rules give White in addition to komi: for the handicap, and half a point for a button.
 
         The half is subtracted where Black took the button.
         """

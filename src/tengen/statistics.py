@@ -92,7 +92,7 @@ def design_effect(values: npt.NDArray[np.float64], groups: npt.NDArray[np.int64]
 
 
 def noise(draws: float, variance: float) -> float:
-    """Variance of results with so many draws, as a share in 0..1 of their `variance` without draws.
+    """Variance of results with `draws` draws, as a share in 0..1 of their `variance` without draws.
 
     A result of expectation s has variance s (1 - s) when it is 0 or 1, and less by a quarter of the probability of a
     draw when it may be a half. Two decided games are added, so that a match of draws alone has an interval. Where

@@ -327,7 +327,7 @@ def test_the_players_leave_a_learner_its_share_of_a_machine(
     cluster = pretended(monkeypatch, 4, 0)
     cluster.place = Place(cpus=2)
     monkeypatch.setattr(Cluster, "_machines", lambda *_: [{"CPU": 8, "GPU": 1}, {"CPU": 4, "memory": 10**9}])
-    beside = cluster.beside(learner)
+    beside = cluster.add_workers(learner)
     assert len(beside._workers) == 1, "it starts first"
     cluster.scale_up(100)
     assert len(cluster._workers) == cluster.capacity == room
@@ -336,7 +336,7 @@ def test_the_players_leave_a_learner_its_share_of_a_machine(
 def test_no_room_beside_a_learner_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "JOIN_SECONDS", -1)
     cluster = pretended(monkeypatch, 1, 0)
-    cluster.beside(Place(workers=1))
+    cluster.add_workers(Place(workers=1))
     with pytest.raises(TengenError, match="no room for a worker of 1 cores beside the learner's 1 cores: lower what"):
         cluster.scale_up(1)
 

@@ -71,7 +71,7 @@ def read_rules(fields: Fields) -> Rules:
 def start_game(size: int, rules: Rules, fields: Fields) -> Game:
     """The game on an empty board, with the komi of the query, of its rules, or the usual one, in this order.
 
-    Raises QueryError for a komi that cannot be.
+    Raises QueryError for a komi out of range.
     """
     given = fields["rules"]
     komi = _usual_komi(rules, given)

@@ -27,7 +27,7 @@ BATCHES = (1, 8, 32)
 PLAY_BATCH = 8
 """The default batch of an engine."""
 POOL_GAMES = 64
-_MOVE_VISITS = 10_000  # a search starts again after so many, so that its tree keeps the size of one move
+_MOVE_VISITS = 10_000  # visits after which a search starts again, so that its tree keeps the size of one move
 _PLAYOUTS_A_CALL = 50
 
 

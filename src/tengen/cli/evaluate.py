@@ -59,7 +59,7 @@ def command(
         ),
     ],
     store: Annotated[Path, typer.Argument(help="a game store")],
-    positions: Annotated[int | None, typer.Option(min=1, help="only the first so many; all games unless given")] = None,
+    positions: Annotated[int | None, typer.Option(min=1, help="number of positions; all games unless given")] = None,
     size: Annotated[int | None, typer.Option(help="only games on boards of this size; all unless given")] = None,
     split: Annotated[
         Literal["auto", "train", "validation", "all"],

@@ -36,7 +36,7 @@ def command(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE", help="game stores")],
     teacher: Annotated[str, typer.Option(help="an installed network or a network file, KataGo's too")],
     out: Annotated[Path, typer.Option(help="folder of the new store; one that exists goes on")],
-    games: Annotated[int | None, typer.Option(min=1, help="label so many games; all unless given")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="number of games to label; all unless given")] = None,
     per_game: Annotated[int, typer.Option(min=1, help="positions of a game")] = LabelPlan.per_game,
     visits: Annotated[int, typer.Option(min=1, help="visits of a search; 1: the network alone")] = LabelPlan.visits,
     vary_rules: Annotated[
@@ -130,7 +130,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _labels(stores: list[Store], plan: LabelPlan) -> dict[str, Any]:
-    """What decides the labels beside the teacher, for the manifest."""
+    """What determines the labels besides the teacher, for the manifest."""
     from tengen.data.format import games_digest
 
     sources = [

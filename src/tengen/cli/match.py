@@ -161,10 +161,10 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     print(report(figures))
     indices = [outcome.index for outcome in read_folder(folder)[1]]
     beyond = sum(index not in match.indices() for index in indices)
-    beside = len(indices) - beyond - figures["games"]
+    late = len(indices) - beyond - figures["games"]
     for more, why in (
         (beyond, f", which are of {match.games} a pairing at most"),
-        (beside, ": played beside the game that ended the pairing"),
+        (late, ": they come after the game that decided the pairing"),
     ):
         if more:
             others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
@@ -185,7 +185,7 @@ def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tup
 
     if len(players) > 1:
         if whole := next((word for word in players if Path(word).suffix in (".yaml", ".yml")), None):
-            raise RecipeError(f"{whole} describes a whole match, with its players: give no others beside it")
+            raise RecipeError(f"{whole} describes a whole match, with its players: give no other players")
         return settled({"players": players, **given}, settings, MatchSettings), "-".join(map(_slug, players))[:120]
     path = Path(players[0])
     if path.suffix not in (".yaml", ".yml"):

@@ -55,7 +55,7 @@ def command(
         typer.Option(
             metavar="POSITION",
             help="print the network's outputs for a position, without search: an SGF file, FILE.sgf:MOVES for the "
-            "position after so many moves, or moves such as 'D4 Q16 pass' ('' is the empty board)",
+            "position after N moves, or moves such as 'D4 Q16 pass' ('' is the empty board)",
         ),
     ] = None,
     symmetry: Annotated[str, typer.Option(help="with --raw: how the network sees the board, 0 to 7 or all")] = "0",

@@ -22,7 +22,7 @@ def command(
         str | None, typer.Argument(help=f"a study's path or name: {', '.join(study_names())}; all are listed without")
     ] = None,
     only: Annotated[list[str] | None, typer.Option(metavar="STEP", help="only this step; repeat for more")] = None,
-    hours: Annotated[float | None, typer.Option(min=0, help="stop after so many hours; the next call goes on")] = None,
+    hours: Annotated[float | None, typer.Option(min=0, help="maximum hours; the next call goes on")] = None,
     scale: Annotated[
         float | None, typer.Option(min=1e-6, max=1, help="run this share of the length of each step, in another folder")
     ] = None,

@@ -196,7 +196,7 @@ class Cluster:
             for worker in self._workers:
                 worker.actor.end.remote(key)
 
-    def beside(self, place: Place) -> Cluster:
+    def add_workers(self, place: Place) -> Cluster:
         """Further workers, which take another share of a machine; they leave with these.
 
         The first one starts now, and these workers leave it room: they stay until they are given up.

@@ -99,7 +99,7 @@ class Worker:
             self._end(key)
 
     def leave(self, seconds: float) -> None:
-        """Give all work up, and return when it has closed what it opened, or after so many seconds."""
+        """Give up all work; return when it has closed what it opened, or after `seconds`."""
         with self._lock:
             self._leaving = True
             for key in list(self._jobs):

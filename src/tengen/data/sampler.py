@@ -33,11 +33,11 @@ class PositionChoice:
 
     Args:
         plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
-        games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random
-            sample, the same in every import, and contained in each larger one.
-        positions_per_game: Use so many positions of each game, all where it has fewer: a random one of each of so many
+        games: Number of games of the split to use: the first ones in an order by hash, which are a random sample, the
+            same in every import, and contained in each larger one.
+        positions_per_game: Positions to use of each game, all where it has fewer: a random one of each of as many
             equal parts of the game. They are the same in all epochs.
-        max_positions: Use so many positions, of as few games as possible, in the same order by hash.
+        max_positions: Number of positions to use, of as few games as possible, in the same order by hash.
         skip_passes: Leave out positions whose next move is a pass.
         opponents: Of a game that an import has kept for one of its players (`GameRecord.player`), use the positions in
             which the opponent moves too, without a policy: a value learned where one player moves alone would take the

@@ -97,7 +97,7 @@ class ExpandedSize:
         self._check(self._bytes)
 
     def expect(self, count: int) -> None:
-        """Raise TooMuch for a member that says it has so many bytes, which are not read yet."""
+        """Raise TooMuch for a member that claims too many bytes, before it is read."""
         self._check(count)
 
     def _check(self, count: int) -> None:

@@ -277,7 +277,7 @@ class StoreAppender:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the manifest says beside the shards."""
+        """The entries of the manifest except the shards."""
         return self._facts
 
     @property
@@ -307,7 +307,7 @@ class StoreAppender:
             self._shards = read_manifest(self.path)["shards"]
 
     def set_facts(self, facts: Mapping[str, Any]) -> None:
-        """Write other facts beside the shards into the manifest. Raises StoreError after `close`."""
+        """Replace the entries of the manifest except the shards. Raises StoreError after `close`."""
         self._check_open()
         try:
             write_manifest(self.path, self._shards, {**self._facts, **facts})

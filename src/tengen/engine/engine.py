@@ -142,8 +142,8 @@ class Engine:
     ) -> None:
         """Search this position from now on; the tree is kept as far as the game continues the last one.
 
-        The game is copied. `overrides` are settings of the search for this position alone, RecipeError for those that
-        cannot be; a tree that was searched by other settings is dropped. `restrictions` are those of the moves of a
+        The game is copied. `overrides` are settings of the search for this position alone, RecipeError for invalid
+        ones; a tree that was searched by other settings is dropped. `restrictions` are those of the moves of a
         player to some depth; ValueError when no move is left. A game that is over is searched as if it went on: its end
         is taken back, or after a long cycle its history.
         """

@@ -35,7 +35,7 @@ class LabelPlan:
     """Which positions are labelled, and how. The positions of a game follow from its hash and `seed` alone.
 
     Args:
-        per_game: Positions of a game, one of each of so many equal parts; all of a shorter game.
+        per_game: Positions of a game, one from each of as many equal parts; all of a shorter game.
         visits: Visits of the teacher's search; 1 takes the network's own outputs.
         vary_rules: Put half of the games under other rules, and half under another komi. Their results are then
             unknown, and the labels alone teach a value.

@@ -16,8 +16,8 @@ class EngineOptions:
     each.
 
     `net` is a name, a file, or `none` for playouts alone, whose policy is `playouts`. `human_net` is a human-style
-    network beside it. `settings` are the NAME=VALUE of `--set`, which come after those of the `preset`. `batch` is None
-    for as many positions as suit the device.
+    network for `humanSLProfile`. `settings` are the NAME=VALUE of `--set`, which come after those of the `preset`.
+    `batch` is None for as many positions as suit the device.
     """
 
     net: str = "default"
@@ -33,7 +33,7 @@ class EngineOptions:
     def search_params(self) -> SearchParams:
         """The settings of the search: those of the playouts or the preset, then `settings`.
 
-        Raises RecipeError for options that contradict each other and for settings that cannot be.
+        Raises RecipeError for options that contradict each other and for invalid settings.
         """
         alone = self.net == "none"
         if self.playouts is not None and not alone:

@@ -77,7 +77,7 @@ class SearchParams(SearchParamFields):
             raise RecipeError(f"{error}; the network advises {advised}: set {instead} as well") from error
 
     def _against(self, advice: Mapping[str, str]) -> list[str]:
-        """The names of the advice that cannot be followed beside these settings, where the others are."""
+        """The names of the advice that these settings contradict once the rest is followed."""
         followed: dict[str, str] = {}
         left = list(advice)
         while added := next((name for name in left if self._allows({**followed, name: advice[name]})), None):

@@ -32,7 +32,7 @@ class SearchQueue:
     """Searches positions in a thread of its own, those of the highest priority first.
 
     Up to `at_once` positions share the batches of the evaluator, `batch` positions of each. Half of them are evaluated
-    while the trees of the other half are searched. Beside those of the highest priority at most as many others are
+    while the trees of the other half are searched. Besides those of the highest priority, at most as many others are
     searched: an urgent position has half of the time at least, and an endless one does not stop the others. A search
     that must rest keeps its tree. Each has a tree of its own and the same seed, so its result at given visits depends
     neither on the others nor on the order in which they come::

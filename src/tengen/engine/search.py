@@ -278,8 +278,8 @@ class TreeSearch(SearchView):
 
     Where the params ask no network, `threads` native threads search by playouts instead, and the evaluator is not used.
     With the same games, evaluator, batch and seed it does the same thing again, with one thread. Not for two threads at
-    once, except that the questions of SearchView may be asked while another thread is in it. Raises RecipeError for a
-    batch, a seed or a number of threads that cannot be.
+    once, except that the methods of SearchView may be called while another thread runs the search. Raises RecipeError
+    for a batch, a seed or a number of threads out of range.
     """
 
     def __init__(

@@ -30,8 +30,8 @@ class Style:
 
     `temperature` above 0 draws the moves of the opening by visits to the power 1 / temperature, and `late_temperature`
     those after it. The opening lasts for `opening` x the number of points moves. With `halflife` the temperature falls
-    smoothly instead, from the first to the second, by half in so many moves on 19x19 and in proportion to the board's
-    edge on others (KataGo's chosenMoveTemperatureEarly, chosenMoveTemperature, chosenMoveTemperatureHalflife).
+    smoothly instead, from the first to the second, by half in `halflife` moves on 19x19, and in proportion to the edge
+    on other boards (KataGo's chosenMoveTemperatureEarly, chosenMoveTemperature, chosenMoveTemperatureHalflife).
 
     `policy_temperature` draws every move from the raw policy at this temperature instead: 1 plays like the games that
     the network was trained on, higher values play more randomly. `mean_loss` gives points away: each move aims at a

@@ -89,7 +89,7 @@ class Evaluator(ABC):
 class BatchEvaluator(Evaluator):
     """An evaluator with one encoding, which reads whole batches: a backend, or a wrapper around one.
 
-    A pure function of each row: a result does not depend on the rows beside it, nor on earlier calls. `infer` may be
+    A pure function of each row: a result does not depend on the other rows, nor on earlier calls. `infer` may be
     called from several threads. A subclass sets `name` and the attributes that differ from the defaults below, and
     implements `infer`.
     """
@@ -108,7 +108,7 @@ class BatchEvaluator(Evaluator):
     has_score: bool = True
     has_ownership: bool = True
     has_optimism: bool = False
-    """The network has an optimistic policy beside the normal one, as KataGo's."""
+    """The network has an optimistic policy besides the normal one, as KataGo's do."""
     policy_optimism: float = 1.0
     """The share of the optimistic policy, 0 to 1, in rows of a batch that do not say their own."""
     search_batch: int = 8

@@ -20,7 +20,7 @@ NativeLayers = Literal["convolutions", "attention"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a batch is computed on the CPU: in so many parts side by side, each by so many threads (0: all cores);
+    """How a batch is computed on the CPU: the number of parts side by side, the threads of each (0: all cores);
     `native` computes layers by native code (`NativeLayers`) and needs one thread a part.
 
     Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `native`, in bf16 by its rounding,
@@ -36,7 +36,7 @@ class Layout:
 
     @staticmethod
     def candidates(threads: int, native: bool, batch: int) -> list["Layout"]:
-        """Those worth measuring on so many threads in batches of `batch`, at most five.
+        """The layouts worth measuring on `threads` threads in batches of `batch`, at most five.
 
         Parts without a row would wait, and with many of them the rule would be measured again: see
         `OpenVinoEvaluator._model`.

@@ -25,7 +25,7 @@ class ModelCache:
 
     @contextmanager
     def entry(self, rows: int, edge: int) -> Iterator[str]:
-        """OpenVINO's CACHE_DIR for the model of so many rows and this edge, which the block compiles; "" for none.
+        """OpenVINO's CACHE_DIR for the model of `rows` rows and this edge, which the block compiles; "" for none.
 
         The models that are there are checked before the block. A new one is noted after it, unless the block raises.
         """

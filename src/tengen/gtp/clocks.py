@@ -80,7 +80,7 @@ def _start_clocks(session: GtpSession, control: TimeControl | None) -> None:
 
 
 def _canadian(main: float, period: float, count: float) -> TimeControl | None:
-    """The time control of a Canadian period with so many stones; None for no time limit."""
+    """The time control of a Canadian period of `count` stones; None for no time limit."""
     _check_times(main, period, count)
     if (period > 0 and count == 0) or main == period == 0:
         return None

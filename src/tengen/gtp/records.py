@@ -62,7 +62,7 @@ def printsgf(session: GtpSession, args: Arguments) -> str:
 
 
 def _read(path: Path, current: Game, moves: int | None) -> tuple[Game, SgfInfo]:
-    """The game of a record, at most so many moves, with the rules and komi of the current game where it has none."""
+    """The game of a record, up to `moves` moves, with the rules and komi of the current game where it has none."""
     record, rules = path.read_bytes(), current.rules.text
     for assumed in (rules, ""):
         with suppress(SgfError):

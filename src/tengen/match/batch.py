@@ -237,7 +237,7 @@ class BatchMatch:
 
 
 def _check_replies(name: str, replies: Sequence[Reply], wanted: int) -> None:
-    """Raise TengenError unless these are the replies to so many turns: the player may be of another package."""
+    """Raise TengenError unless there is one reply to each turn: the player may be of another package."""
     if not isinstance(replies, Sequence) or len(replies) != wanted:
         found = f"{len(replies)} replies" if isinstance(replies, Sequence) else described(replies)
         raise TengenError(f"{name}: choose returned {found} for {wanted} positions, not a Choice for each")

@@ -42,7 +42,7 @@ RuleSet = Annotated[str, AfterValidator(_known)]
 
 class Conditions(BaseModel):
     """What holds for every game of a match. The games of a pair share their opening. `komi` is the usual one of the
-    rules unless it is given. With a `handicap` Black has so many stones on the usual points, and White plays first.
+    rules unless it is given. With a `handicap` Black has that many stones on the usual points, and White plays first.
 
     `openings` are drawn from the `policy` of a player, from those of both `players` in turn (see `openings.Drawn`) or
     from that of the network in `policy:NETWORK`, or are `random`, or come from a list: the path of SGF files or of
@@ -58,8 +58,8 @@ class Conditions(BaseModel):
     stone. Without agreement a game under area scoring also ends, with `settle`, when all area is pass-alive.
     `max_moves` end a game: 3 x size x size by agreement, else 2 x size x size unless given.
 
-    With `turns` above 0 a game ends when each side has had so many turns, passes included, and not before; the board is
-    then counted as it stands. With `numbered` the players' seed is 1 in the first round, 2 in the second and so on;
+    With `turns` above 0 a game ends when each side has had that many turns, passes included, and not before; then the
+    board is counted as it stands. With `numbered` the players' seed is 1 in the first round, 2 in the second and so on;
     otherwise it is made of `seed` and the number of the game.
     """
 

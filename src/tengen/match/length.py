@@ -38,7 +38,7 @@ def games_that_count(
 ) -> list[Outcome]:
     """The games that count, by their numbers: those of a pairing up to the round that ends it, with `within` or `test`.
 
-    Games beside the deciding one do not count, so the figures do not depend on how many are played at once.
+    Games of later rounds do not count, so the figures do not depend on how many are played at once.
     """
     if test is not None and test.accepted is not None:
         ends: list[float] = [sum(test.counts)]
@@ -85,7 +85,7 @@ class ScoreWatch:
 
 
 def games_enough(within: float) -> int:
-    """Games after which the score of any pairing is known within so many percentage points, even without draws.
+    """Games after which the score of any pairing is known within `within` percentage points, even without draws.
 
     Slightly more than between equals: the interval of a share near one half is not centred on it. Of very few games
     that of a player that won all reaches farthest.

@@ -39,7 +39,7 @@ class MatchObserver:
         """A game has ended; `test` is the state of the sequential test, if there is one."""
 
     def complete(self, games: int) -> None:
-        """No game was missing: all, so many, were played before. There are no other events then."""
+        """No game was missing: all, `games` of them, were played before. There are no other events then."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _play(
 
 
 def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome], open_after: int = 0) -> SprtState | None:
-    """The state of the sequential test, if there is one; it was open after so many pairs."""
+    """The state of the sequential test, if there is one; it was still open after `open_after` pairs."""
     if settings.sprt is None:
         return None
     return settings.sprt.judge(pair_scores(outcomes.values(), settings.players[0].name), open_after)

@@ -40,7 +40,7 @@ class MatchSettings(BaseModel):
     say otherwise. `games` are those of each pairing, half of them with each color. Two players meet head to head and
     more in a round robin unless `schedule` says otherwise. With `sprt` a match of two ends as soon as the test is
     decided, or after all games. With `within` a pairing ends as soon as both ends of the 95% interval of its score lie
-    within so many percentage points of the score, or after all its games. `name` is the default name of the folder.
+    within that many percentage points of the score, or after all its games. `name` is the default name of the folder.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
@@ -56,7 +56,7 @@ class MatchSettings(BaseModel):
 
     @classmethod
     def of(cls, *players: str | Mapping[str, Any] | PlayerSpec, **fields: Any) -> MatchSettings:
-        """A match of these players, whatever form they have; raises ValidationError for what cannot be."""
+        """A match of these players, whatever form they have; raises ValidationError for invalid ones."""
         return cls.model_validate({"players": players, **fields})
 
     @field_validator("defaults")
@@ -102,7 +102,7 @@ class MatchSettings(BaseModel):
     @field_validator("games", mode="before")
     @classmethod
     def _enough(cls, games: Any, info: ValidationInfo) -> Any:
-        """By default as many as `within` may need, or so many that few tests stay undecided."""
+        """By default as many as `within` may need, or enough that few tests stay undecided."""
         if games is not None:
             return games
         if (within := info.data.get("within")) is not None:

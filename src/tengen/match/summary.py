@@ -159,7 +159,7 @@ def _counted(games: int) -> str:
 
 
 def _within(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
-    """The pairings whose score is known within so many percentage points."""
+    """The pairings whose score is known within `within` percentage points."""
     reaches = [
         (pairing, interval_reach(Tally(pairing["wins"], pairing["draws"], pairing["losses"]))) for pairing in pairings
     ]

@@ -17,7 +17,7 @@ class _HeadConfig(BaseModel):
 
 class _PolicyConfig(_HeadConfig):
     maps: int = Field(1, ge=1, le=9)
-    """Moves ahead that are predicted in training: `move2` ... `move9` beside the policy."""
+    """Moves ahead that are predicted in training: `move2` ... `move9` besides the policy."""
     relu: bool = False
     """A ReLU on the logits, as in the appendix of Cazenave's mobile networks. Training may get stuck with it."""
 

@@ -154,7 +154,7 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
 
 
 def _advantage(one: Standings) -> str:
-    """What Black has beside its strength, as the report names it."""
+    """What Black has in addition to its strength, as the report names it."""
     return "handicap" if one.has_handicap else "first move"
 
 

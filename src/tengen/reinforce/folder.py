@@ -44,7 +44,7 @@ class PolicyGradientFolder(RunFolder):
         self.ratings = path / "ratings.json"
 
     def member(self, updates: int) -> Path:
-        """The member of the pool after so many updates."""
+        """The member of the pool that was saved after `updates` updates."""
         return self.path / "pool" / f"{updates:05d}.onnx"
 
     def game(self, updates: int, which: str) -> Path:
@@ -67,7 +67,7 @@ class PolicyGradientFolder(RunFolder):
         self.write_recipe(config.model_dump(mode="json"))
 
     def save(self, updates: int, state: dict[str, Any]) -> None:
-        """Write the checkpoint after so many updates; the one before stays beside it."""
+        """Write the checkpoint after `updates` updates; the previous one is kept."""
         save_checkpoint(self.checkpoints, updates, _KEPT, partial(_write, state))
         for old in _OLD:
             (self.path / old).unlink(missing_ok=True)

@@ -199,7 +199,7 @@ class _Run:
         self.files.tidy_pool({*self._members(updates), *self._members(updates - 1)})
 
     def _members(self, updates: int) -> list[int]:
-        """The updates after which the members of the pool stood still, when the policy has had so many."""
+        """After which updates the members of the pool were saved, when the policy has had `updates`."""
         every, newest = self.config.pool.every, self.config.pool.max_members
         later = list(range(every, updates + 1, every))
         return [0, *later[len(later) - newest if newest is not None and len(later) > newest else 0 :]]

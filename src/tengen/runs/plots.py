@@ -124,7 +124,7 @@ def _draw(axes: Axes, title: str, below: str, draw: Draw) -> None:
 
 
 def time_unit(hours: float) -> tuple[str, float]:
-    """The unit in which a time of so many hours is plotted, and how many of it an hour has."""
+    """The unit in which a time of `hours` is plotted, and its number in an hour."""
     return ("hours", 1.0) if hours >= 1 else ("minutes", 60.0) if hours >= 1 / 60 else ("seconds", 3600.0)
 
 

@@ -52,7 +52,7 @@ class ClusterLearner(Learner):
         self._shards: dict[str, Any] = {}
         self._cycles: list[TrainingCycle] = []
         work = LearningWork(config, SharedFiles.of(_paths(config, folder)))
-        workers = cluster.beside(place)
+        workers = cluster.add_workers(place)
         self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
 
     @property

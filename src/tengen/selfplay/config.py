@@ -193,7 +193,7 @@ class LearnConfig(TrainerConfig):
     schedule: ScheduleConfig = key(ScheduleConfig(decay=0.3), "")
     targets: TargetConfig = key(TargetConfig(), "")
     ema: Fraction = key(0.999, "decay of the moving average of the weights, which plays; 0: no average")
-    swa: int = key(1, "the last network of the run is the mean of the weights of so many last networks (SWA)", ge=1)
+    swa: int = key(1, "number of networks whose mean is the last network of the run (SWA)", ge=1)
     records: RecordMixConfig | None = key(None, "")
 
 
@@ -319,7 +319,7 @@ class SelfPlayConfig(Recipe):
     gate: GateConfig | None = key(None, "")
     rating: RatingConfig = key(RatingConfig(), "")
     keep_networks: int = key(
-        20, "earlier networks that stay in the run folder, with their gates, beside those that were rated", ge=2
+        20, "earlier networks that stay in the run folder, with their gates, besides those that were rated", ge=2
     )
     card: CardFacts = key(CardFacts(), "")
 

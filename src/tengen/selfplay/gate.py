@@ -30,7 +30,7 @@ _GATE = 5  # purpose of a seed
 class GateResult:
     """The result of a gate for the candidate.
 
-    `chance` is the probability that a player of equal strength wins so many of the decided games, or more: a one-sided
+    `chance` is the probability that a player of equal strength wins as many of the decided games, or more: a one-sided
     sign test.
     """
 

@@ -201,7 +201,7 @@ class _Lead:
 
     def _cycles(self) -> None:
         """Carry out the cycles; with `overlap` the next cycle is played while the learner trains on the last."""
-        with ThreadPoolExecutor(1, "self-play") as beside:
+        with ThreadPoolExecutor(1, "self-play") as executor:
             try:
                 ahead: Future[PlayedCycle] | None = None
                 for cycle in range(len(self.history), self.config.cycles):
@@ -210,7 +210,7 @@ class _Lead:
                     played = ahead.result() if ahead else self._play(cycle)
                     timings.add("generate")
                     follows = self.config.overlap and cycle + 1 < self.config.cycles
-                    ahead = beside.submit(self._play, cycle + 1) if follows else None
+                    ahead = executor.submit(self._play, cycle + 1) if follows else None
                     self._learn(played, timings)
             except BaseException:
                 self.stop.set()  # ends the games in flight

@@ -33,7 +33,7 @@ class Observer:
         """A run goes on of which `done` of `cycles` cycles are over."""
 
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
-        """`done` of `games` games of a cycle have ended, after so many evaluations in this process."""
+        """`done` of `games` games of a cycle have ended, after `evaluations` evaluations in this process."""
 
     def learning(self, cycle: int) -> None:
         """Training on the games of a cycle begins."""

@@ -138,8 +138,8 @@ class RunClock:
 
         Games that overlap with training take longer than the run waits for them, so only whole cycles are used then.
         """
-        beside = [event for event in self._done if playing_seconds(event) > _waited(event) + 1]
-        if took := _recent_mean(self._whole([(event, playing_seconds(event)) for event in beside])):
+        overlapped = [event for event in self._done if playing_seconds(event) > _waited(event) + 1]
+        if took := _recent_mean(self._whole([(event, playing_seconds(event)) for event in overlapped])):
             return self.games / took
         part = self._part
         playing = part is not None and part.name == "generate" and self.now() - part.began >= _MIN_SECONDS

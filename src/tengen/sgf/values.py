@@ -91,7 +91,7 @@ def date(text: str) -> datetime.date | None:
     return None if day == datetime.date(1970, 1, 1) else day
 
 
-# RU values as servers and editors write them, beside the names that Rules.parse() knows; more words may follow.
+# RU values as servers and editors write them, besides the names that Rules.parse() knows; more words may follow.
 _RULES = {
     "japanese": r"jap(?:an(?:ese)?)?|jp|日本",
     "chinese": r"chin(?:a|ese)?|cn|中国|中國",

@@ -20,7 +20,7 @@ from tengen.training.recipe import key as field
 
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "iterations", "cycles")
-"""Options and settings that a reduced run scales, beside the lengths of training runs. The time and the visits of a
+"""Options and settings that a reduced run scales, besides the lengths of training runs. The time and the visits of a
 move are conditions of a match, not its length."""
 HELD_OUT = ("top1", "top5", "cross_entropy", "value_mse", "value_accuracy")
 """Figures of held-out positions: of several steps their mean, with `minus` the mean of paired differences."""
@@ -123,7 +123,7 @@ class Step(Strict):
             lengths |= _training_lengths(self)
         options = {name: _scaled(name, value, scale) for name, value in self.options.items() if name in SCALED}
         settings = {name: _scaled(name, value, scale) for name, value in lengths.items()}
-        if "cycles" in settings:  # a run may end with the mean of so many networks
+        if "cycles" in settings:  # a run may end with the mean of several networks
             settings["cycles"] = max(settings["cycles"], _zero_run(self).learn.swa)
         return self.model_copy(update={"options": {**self.options, **options}, "set": {**self.set, **settings}})
 
@@ -402,7 +402,7 @@ def study_names() -> list[str]:
 
 
 def load_study(name_or_path: str) -> Study:
-    """Read a study by name or path. Raises RecipeError for one that does not exist or cannot be."""
+    """Read a study by name or path. Raises RecipeError for one that does not exist or is invalid."""
     path = FOLDER / f"{name_or_path}.yaml"
     if Path(name_or_path).name != name_or_path or not path.is_file():
         path = Path(name_or_path)

@@ -89,13 +89,13 @@ class TrainingWork:
         for item in items:
             with (
                 tempfile.TemporaryDirectory(prefix="tengen-", ignore_cleanup_errors=True) as name,
-                ThreadPoolExecutor(1, "tengen-training") as beside,
+                ThreadPoolExecutor(1, "tengen-training") as executor,
             ):
                 local = LocalFiles(self._games.unpack(Path(name) / "games"))
                 out = self._state.unpack(Path(name) / "state").get(_RUN, Path(name) / _RUN)
                 out.mkdir(exist_ok=True)
                 watch, flag = FolderWatch(out), ShutdownFlag(stop)
-                training = beside.submit(train, self._run, out, show_progress=False, local=local, stop=flag)
+                training = executor.submit(train, self._run, out, show_progress=False, local=local, stop=flag)
                 ended = False
                 while not ended:
                     ended = bool(wait([training], _LOOK_SECONDS).done)

@@ -325,15 +325,15 @@ class DataConfig(RecordsConfig):
         "under any rules and half under another komi",
     )
     games: int | None = key(
-        None, "train on so many games: the first ones in an order by hash, a random sample that grows with it", ge=1
+        None, "number of games to train on, the first in an order by hash: a random sample that grows with it", ge=1
     )
     positions_per_game: int | None = key(
         None,
-        "train on so many positions of each game, one of each of so many equal parts, in all epochs",
+        "positions per game: one from each of as many equal parts, the same in all epochs",
         ge=1,
     )
     max_positions: int | None = key(
-        None, "train on so many positions, of as few games as possible, in the same order by hash", ge=1
+        None, "number of positions to train on, of as few games as possible, in the same order by hash", ge=1
     )
     skip_passes: bool = key(False, "leave out positions whose next move is a pass")
     validation_positions: Literal["one-per-game", "all"] = key(

@@ -57,7 +57,7 @@ def played_loss(logits: Tensor, move: Tensor, weight: Tensor) -> Tensor:
 
 
 def later_move_loss(output: NetOutput, batch: TensorBatch, *, name: str) -> Tensor:
-    """Cross-entropy of the map `name` with the move played so many moves later."""
+    """Cross-entropy of the map `name` with the move played that many moves later."""
     return played_loss(output.maps[name], batch.extra[name], batch.weight)
 
 

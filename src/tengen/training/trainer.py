@@ -58,7 +58,7 @@ is done (0 to 1), and for schedules in those units the samples and epochs."""
 
 
 class Callback:
-    """What happens beside the steps of a `Trainer`; a subclass overrides what it needs.
+    """Hooks of a `Trainer`, called between its steps; a subclass overrides those that it needs.
 
     All methods run between two steps, in the order of the trainer's callbacks. They may read the trainer and set
     `trainer.should_stop`. A callback must not change the weights if a resumed run is to repeat bit for bit.

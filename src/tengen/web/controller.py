@@ -39,7 +39,7 @@ class EngineController:
 
     `changed` is called after every step of an engine, `notify` with a message when a step fails, or a program counts
     otherwise. `min_seconds` is the minimum time between a position and the engine's move, so that a person can follow
-    fast games. A review runs beside all this, on a queue of its own that `engines` makes.
+    fast games. A review runs in parallel, on a queue of its own that `engines` makes.
     """
 
     def __init__(

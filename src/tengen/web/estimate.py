@@ -20,7 +20,7 @@ CERTAIN = 0.4
 class ScoreEstimate:
     """Points by color, Black's first: `stones` (under area scoring), `territory`, `prisoners` (under territory
     scoring: captured stones and those that are lost on the board). `bonus` has the points that the rules give White
-    beside the komi: for a handicap, and half of one for the button. `open` are points that count for nobody yet.
+    in addition to komi: for a handicap, and half of one for the button. `open` are points that count for nobody yet.
     """
 
     komi: float

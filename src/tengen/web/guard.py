@@ -185,7 +185,7 @@ class Guard:
     async def _refuse(
         self, reason: str, scope: Scope, receive: Receive, send: Send, status: int = 403, again: int | None = None
     ) -> None:
-        """With a status; the client may try `again` in so many seconds."""
+        """With a status; the client may try again in `again` seconds."""
         if scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before it is accepted: status 403

@@ -27,7 +27,7 @@ _VALUE = re.compile(rb"\[(" + _TEXT + rb")\]", re.DOTALL)
 
 
 def with_state(session: GameSession, tab: str) -> bytes:
-    """The game of a session as SGF with what the page keeps beside it in the root; `tab` is the browser tab that shows
+    """The game of a session as SGF with the state of the page in the root; `tab` is the browser tab that shows
     it, empty for none."""
     data = session.to_sgf()
     state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
@@ -36,7 +36,7 @@ def with_state(session: GameSession, tab: str) -> bytes:
 
 
 def without_state(text: bytes) -> bytes:
-    """The text of a game without what the page keeps beside it: a kept file may be opened as any record."""
+    """The text of a game without the state of the page: a kept file may be opened as any record."""
     root = _ROOT.match(text)
     if root is None or not states(text):
         return text

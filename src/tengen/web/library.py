@@ -26,7 +26,7 @@ MAX_LISTED = 40
 _LISTED = ("names", "size", "moves", "result", "unfinished", "tab")
 """What a list of games needs of their states, which are much larger."""
 LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
-"""A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
+"""A game of more nodes, or in a collection of more bytes, is written at most once in WAIT_SECONDS: 20,000 nodes take
 half a second. So is a game that the disk has refused."""
 
 

@@ -66,7 +66,7 @@ def level_of_visits(visits: int) -> PlayerChoice:
 
 
 SEARCH_VISITS = (16, 100, 400, 1600)
-"""Visits of the levels beside the ladder, for those who think in visits."""
+"""Visits of the levels besides the ladder, for those who think in visits."""
 DEFAULT_ENGINE = level_of_visits(100)
 """The opponent where nothing was chosen."""
 

@@ -1,4 +1,4 @@
-"""The review of a game that runs beside the page which shows the game."""
+"""The review of a game, which runs in the background of the page that shows the game."""
 
 from __future__ import annotations
 
