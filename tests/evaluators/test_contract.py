@@ -1,6 +1,7 @@
 """The one suite that every evaluator passes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,22 @@ def test_a_row_does_not_depend_on_its_neighbours(evaluator: Evaluator) -> None:
         part = slice(row, row + 1)
         alone = evaluator.infer(inputs[part])
         assert same(alone, together.rows(part), 0.01)
+
+
+def test_a_row_does_not_depend_on_the_edge_of_the_tensor(evaluator: Evaluator) -> None:
+    small, large = random_inputs([9] * 8, 9, seed=6), random_inputs([9] * 8 + [13], 13)
+    large.planes[:8] = 0
+    large.planes[:8, :, :9, :9] = small.planes
+    large.scalars[:8] = small.scalars
+    alone, together = evaluator.infer(small), evaluator.infer(large).rows(slice(0, 8))
+    points = together.policy[:, :-1].reshape(8, 13, 13)[:, :9, :9].reshape(8, 81)
+    assert together.ownership is not None
+    cut = replace(
+        together,
+        policy=np.concatenate([points, together.policy[:, -1:]], axis=1),
+        ownership=together.ownership[:, :9, :9],
+    )
+    assert same(alone, cut, 0.01)
 
 
 def test_the_same_again(evaluator: Evaluator) -> None:

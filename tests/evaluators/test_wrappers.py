@@ -66,6 +66,22 @@ def test_average_is_symmetric() -> None:
     assert np.allclose(value, flipped)
 
 
+class ScoreMoments(Echo):
+    """Echo whose score has the standard deviation that a corner gives."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        corner = batch.planes[:, 0, 0, 0]
+        return replace(super().infer(batch), score=20 * corner, score_stdev=3 + corner)
+
+
+def test_average_is_the_mixture_of_the_score_distributions() -> None:
+    inputs = random_inputs([9], 9)
+    inputs.planes[0, 0, [0, 0, -1, -1], [0, -1, 0, -1]] = [0, 0, 0, 1]  # each corner comes to the top-left twice
+    found = SymmetricEvaluator(ScoreMoments(), "average").infer(inputs)
+    assert found.score == pytest.approx([5])
+    assert found.score_stdev == pytest.approx([np.sqrt((3 * 3**2 + 20**2 + 4**2) / 4 - 5**2)])
+
+
 def test_unknown_mode() -> None:
     with pytest.raises(ValueError, match="'mean'"):
         SymmetricEvaluator(Echo(), "mean")  # type: ignore[arg-type]

@@ -21,8 +21,9 @@ class SymmetricEvaluator(WrappingEvaluator):
     """Shows positions to `inner` under symmetries and transforms the results back.
 
     `random` picks a symmetry for each row from the row's own content and `seed`, so that a row's result never depends
-    on the rows beside it or on earlier calls. `average` evaluates all eight (eight times the work) and returns the
-    mean. A board smaller than the tensor is transformed within its own square at the top-left.
+    on the rows beside it, on the edge of the tensor or on earlier calls. `average` evaluates all eight (eight times the
+    work) and returns the mean; score_stdev is that of the mixture of the eight distributions of the score. A board
+    smaller than the tensor is transformed within its own square at the top-left.
     """
 
     def __init__(self, inner: BatchEvaluator, mode: Literal["random", "average"] = "random", seed: int = 0) -> None:
@@ -41,13 +42,18 @@ class SymmetricEvaluator(WrappingEvaluator):
             columns = [getattr(part, name) for part in parts]
             return None if columns[0] is None else np.mean(columns, axis=0, dtype=np.float32)
 
-        return Evaluation(*(mean(field.name) for field in fields(Evaluation)))
+        whole = Evaluation(*(mean(field.name) for field in fields(Evaluation)))
+        if whole.score is None or whole.score_stdev is None:
+            return whole
+        scores = np.array([part.score for part in parts], float)
+        stdevs = np.array([part.score_stdev for part in parts], float)
+        return replace(whole, score_stdev=np.sqrt(np.mean(stdevs**2, axis=0) + scores.var(axis=0)).astype(np.float32))
 
     def _choose(self, batch: InputBatch) -> NDArray[np.intp]:
         """One symmetry a row, from a checksum of its content and the seed."""
         sums = [
-            zlib.crc32(np.ascontiguousarray(planes).data, zlib.crc32(scalars.tobytes()))
-            for planes, scalars in zip(batch.planes, batch.scalars, strict=True)
+            zlib.crc32(np.ascontiguousarray(planes[:, :n, :n]).data, zlib.crc32(scalars.tobytes()))
+            for planes, scalars, n in zip(batch.planes, batch.scalars, batch.sizes.tolist(), strict=True)
         ]
         # A checksum that begins with the seed is linear in it: of eight seeds two would draw the same for every row.
         digests = [blake2b(f"{total} {self._seed}".encode(), digest_size=1).digest() for total in sums]
