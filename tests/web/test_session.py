@@ -401,6 +401,51 @@ def test_no_game_goes_on_after_its_last_pass() -> None:
     assert session.result and session.mode is Mode.ANALYZE
 
 
+PASSES = b"(;SZ[9]KM[6.5]RU[Japanese]RE[B+R];B[ee];W[gc];B[];W[];B[cc];W[cg])"
+
+
+def test_a_count_in_the_middle_of_a_record_is_taken_back_to_the_result_that_it_had() -> None:
+    session, _ = open_record(PASSES)
+    before = session.to_sgf()
+    session.analyze()
+    session.seek(4)
+    session.begin_count([])
+    session.agree()
+    assert session.result == "W+6.5" and b"RE[W+6.5]" in session.to_sgf() and session.ended_here
+    assert session.take_back() and session.to_sgf() == before
+    assert (session.result, session.ended_here, session.live) == ("B+R", False, False)
+    session.seek(99)
+    assert session.phase is Phase.OVER
+
+
+def test_results_are_taken_back_one_after_the_other() -> None:
+    session, _ = open_record(PASSES.replace(b"KM[6.5]", b"").replace(b"B+R", b"B+3/4 zi"))
+    before = session.to_sgf()
+    session.seek(2)
+    session.play_on(facing(level_of_visits(1), BLACK))
+    session.click(0)
+    session.play(1)
+    session.resign()
+    played_on = session.node
+    session.seek(4)
+    session.analyze()
+    session.seek(0)
+    for point in (81, 81):
+        session.play(point)
+    session.begin_count([])
+    session.agree()
+    assert session.result == "W+6.5"
+    session.take_back()
+    assert session.result == "W+R" and session.ended_here and not session.live and session.place == 1
+    session.goto(played_on.id)
+    assert session.phase is Phase.OVER and session.take_back()
+    assert session.live and session.may_click and b"RE[B+3/4 zi]" in session.to_sgf()
+    assert session.take_back() and session.place == 2
+    session.goto(session.tree.root.variations[1].id)
+    session.take_back()
+    assert session.to_sgf() == before
+
+
 def test_undo_on_a_record_goes_back_and_removes_nothing() -> None:
     session, _ = open_record(BRANCHED)
     before = session.to_sgf()

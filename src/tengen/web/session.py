@@ -43,6 +43,17 @@ class PlayedMove:
     seconds: float | None = None
 
 
+class _Replaced(NamedTuple):
+    """What a new result has replaced, to which a take back returns: the result, where it was reached, whether it was
+    reached here, whether the game was live, and the texts of the record (RE, KM)."""
+
+    result: str
+    ended_at: GameNode | None
+    ended_here: bool
+    live: bool
+    texts: dict[str, str]
+
+
 class _Tip(NamedTuple):
     """Where a game goes on: the node, the color to move there and whether the game is over."""
 
@@ -90,6 +101,7 @@ class GameSession:
         self.ended_here = False
         self.played: dict[int, PlayedMove] = {}
         """The moves that were played here and may be taken back, by the ids of their nodes; those of a record stay."""
+        self._replaced: list[_Replaced] = []  # of the present result and those before it, the last one at the end
         self._dead: dict[tuple[GameNode, int], frozenset[int]] = {}  # by `GameNode.position_key`
         self._tip = _Tip.of(self.node, self.game)
         self._seconds_used: tuple[int, GameNode | None, dict[int, float]] = -1, None, {}
@@ -104,6 +116,7 @@ class GameSession:
         if (self.tree.rules, self.tree.komi) != (self.game.rules.text, self.game.komi):
             self.settings = replace(self.settings, rules=self.tree.rules, komi=self.tree.komi)
             self.analyses.review = None
+            self._replaced.clear()  # a score of them may contradict the komi
         self.record_names = info.players(color_names())
         komi = _("komi {komi:g}", komi=self.tree.komi)
         self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
@@ -112,6 +125,7 @@ class GameSession:
             ended_at = self.ended_at if self.ended_at is not None and self.ended_at in self.tree else None
             self.settle(known, ended_at or self.tree.line(self.tree.root)[-1])
             self.ended_here = False
+            self._replaced.clear()
             if not known:
                 self.ended_at = None
 
@@ -376,13 +390,14 @@ class GameSession:
 
         The clocks take back what the moves have given, not the time that was used. Moves of a record stay: the position
         before is shown. A loss on time, or a person's resignation, is taken back alone. After a resignation of the
-        engine the person's last move goes too, since the engine would resign again.
+        engine the person's last move goes too, since the engine would resign again. A result that the new one has
+        replaced stands again.
         """
         ended = self._shows_end and self.ended_here
         if ended and (self._resigned_by_person or self.result.endswith("+T")):
             self._reopen()
             return True
-        target = self._before_last_move(self.settings.mode if ended else self.mode)
+        target = self._before_last_move(self.settings.mode if ended and self._was_live else self.mode)
         if target is None:
             return False
         edited = self.edited_from is self.tip
@@ -545,16 +560,31 @@ class GameSession:
 
     def settle(self, result: str, at: GameNode | None = None) -> None:
         """End the game with a result as SGF writes it, at a node or the shown position."""
+        texts = {name: self.tree.root.text(name) for name in ("RE", "KM")}
+        self._replaced.append(_Replaced(self.result, self.ended_at, self.ended_here, self.live, texts))
         self._set_result(result)
         self.ended_at, self.ended_here, self.live = at or self.node, True, False
 
     def _reopen(self) -> None:
-        """Continue the game after a result; without clocks where time decided it."""
+        """Continue the game after a result; without clocks where time decided it. In an analysis that has replaced an
+        earlier result nothing goes on."""
         if self.result.endswith("+T"):
             self.clock = None
-        self._set_result("")
-        self.ended_at, self.live = None, True
-        self._set_tip()
+        self.live = self._was_live
+        if self._replaced:
+            self.result, self.ended_at, self.ended_here, _live, texts = self._replaced.pop()
+            for name, text in texts.items():
+                self.tree.root.set_text(name, text)
+        else:
+            self._set_result("")
+            self.ended_at = None
+        if self.live:
+            self._set_tip()
+
+    @property
+    def _was_live(self) -> bool:
+        """Whether the game goes on where its result is taken back."""
+        return not self._replaced or self._replaced[-1].live or not self._replaced[-1].result
 
     def _set_result(self, result: str) -> None:
         """Take a result and write it into the record, which may say the same in other words."""
