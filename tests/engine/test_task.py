@@ -122,5 +122,5 @@ def test_batches_that_evaluate_nothing_are_whole() -> None:
     for _ in range(4):
         limits.append(task.next_limit())
         search.step(limits[-1])
-        task.stepped(0.001)
+        task.record_batch(0.001)
     assert limits[0] == 1 and min(limits[1:]) > 100

@@ -1,4 +1,4 @@
-"""Many searches at once: one batch of positions from all of them, one call of the evaluator, one way back."""
+"""Many searches at once, whose positions are evaluated in shared batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SearchPool:
     their evaluator plays, or `edge` where that is more. A game without a root rests.
 
     Games whose boards have different evaluators go into batches of their own. `pool[i]` is what search i found. Not for
-    two threads at once, except that the questions of SearchView may be asked while another thread is in it. To evaluate
+    two threads at once, except that the methods of SearchView may be called while another thread runs it. To evaluate
     one half of the games while the other half gathers, step two pools in two threads.
 
     The search follows `params` alone, since boards of different sizes may have different cards. For the search that the

@@ -235,7 +235,7 @@ class SearchQueue:
                 continue
             if not limit:
                 task.end()
-            elif task.search.params.asks_network and len(self._tasks) > 1:
+            elif task.search.params.uses_network and len(self._tasks) > 1:
                 network = self.evaluator.on(task.game.size)
                 groups.setdefault((network, task.game.size), []).append((task, limit))
             else:
@@ -332,7 +332,7 @@ def _order(task: SearchTask) -> tuple[float, int]:
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:
     """Note the time of a batch of a search; one that failed is over."""
-    task.stepped(time.monotonic() - began)
+    task.record_batch(time.monotonic() - began)
     if failure is not None:
         task.end(failure)
 

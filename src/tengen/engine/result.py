@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RootEvaluation:
-    """What the network said of the root, for its side to move, without temperature and noise.
+    """The network's raw output at the root, for its side to move, without temperature and noise.
 
     policy [size * size + 1] has pass last (0 without a pass logit). Score is 0, and ownership [size, size] and what
     follows are None, where the network does not predict them; they mean what they mean in an Evaluation.

@@ -140,7 +140,7 @@ class SearchTask:
             while limit := self.next_limit():
                 began = time.monotonic()
                 self.search.step(limit)
-                self.stepped(time.monotonic() - began)
+                self.record_batch(time.monotonic() - began)
         except BaseException as error:
             self.end(error)
             raise
@@ -163,8 +163,8 @@ class SearchTask:
             self._on_progress(self._report(self.search))
         return int(min(self._left(), self._fitting(), _MAX_STEPS))
 
-    def stepped(self, seconds: float) -> None:
-        """Note that a batch took so long."""
+    def record_batch(self, seconds: float) -> None:
+        """Record the time that the last batch took."""
         evaluations = self.search.evaluations
         rows, self._evaluations_seen = evaluations - self._evaluations_seen, evaluations
         if rows or self.last_batch is None:  # one that ended in finished games alone says nothing of the next one

@@ -174,7 +174,7 @@ class MatchFolder:
         now = {**saved, **about}
         for key in _OF_PROGRAMS:
             known = saved.get(key, {})
-            now[key] = {**known, **{name: said for name, said in now.get(key, {}).items() if name in known}}
+            now[key] = {**known, **{name: value for name, value in now.get(key, {}).items() if name in known}}
         if found := _other_players(saved["players"], now["players"]) or _other_settings(saved, now):
             raise OtherMatchError(
                 f"{self.folder} holds a match {found}; choose another folder with --out, or the same settings to "

@@ -32,7 +32,7 @@ LINE_LENGTH = 10
 MAX_POSITIONS = 2000
 """Positions that a review takes at most: each has a game of its own with all moves before it."""
 _CANDIDATES = 5
-_PATIENCE = 0.1  # seconds between two questions whether to stop
+_PATIENCE = 0.1  # seconds between two checks whether to stop
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _FEW_BATCHES = 20  # batches that fit into the window
 _REUSE = 1.5  # times the reuse that was asked for
 _OVERFIT_VALUE = (1.5, 0.15)  # squared error on new games: factor and difference to that on games trained on
 _OVERFIT_POLICY = 0.3  # nats of surprise on new games above that on games trained on
-_BATCH, _MODE = 0.05, 0.1  # change of answers by batch or mode; bf16 of a sound network gives 0.002
+_BATCH, _MODE = 0.05, 0.1  # change of outputs by batch or mode; bf16 of a sound network gives 0.002
 _RESIGN = 2.0  # times the false positives that were asked for
 _AT_LIMIT = 0.5  # share of the games
 _ONE_COLOR = 0.9  # share of the games at the fair komi that one color wins
@@ -171,9 +171,9 @@ def _overfitted(event: Event) -> bool:
 def _normalisation(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     batch, mode = (number(history[-1], 0.0, "normalisation", name) for name in ("batch", "training"))
     if batch > _BATCH:
-        sign = f"its answers change by up to {batch:.2f} with what else is in the batch"
+        sign = f"its outputs change by up to {batch:.2f} with what else is in the batch"
     elif mode > _MODE:
-        sign = f"the network file and the network in training mode answer differently, by {mode:.2f} on average"
+        sign = f"the network file and the network in training mode differ in their outputs, by {mode:.2f} on average"
     else:
         return None
     return RunWarning(

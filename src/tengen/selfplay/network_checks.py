@@ -27,7 +27,7 @@ _ALONE = 8  # positions that are also shown by themselves
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """B encoded positions, one of each game at most, with what search and result said; for the side to move.
+    """B encoded positions, one of each game at most, with the search's and the game's result for the side to move.
 
     `size` [B]; `target` [B, A]: the search's distribution; `value` [B]: 1 won, -1 lost, 0 a draw, NaN unknown.
     """
@@ -74,7 +74,7 @@ def draw_probe(
 
 
 def judge(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
-    """How a network's raw answers meet search and result, means over the probe.
+    """How well a network's raw outputs predict search and result, means over the probe.
 
     `agreement`: share of positions where its best move is the search's best; `policy`: cross-entropy with the search's
     distribution in nats; `surprise`: that less the distribution's own entropy; `value`: squared error with the result

@@ -147,11 +147,11 @@ class TeacherTargets:
         if logits.shape[1] == points.shape[1]:
             logits = torch.cat([logits, torch.full_like(logits[:, :1], -torch.inf)], 1)
         allowed = torch.cat([points, torch.ones_like(points[:, :1])], 1)
-        said = torch.softmax(logits.masked_fill(~allowed, -torch.inf), 1)
-        said = torch.where(said < MIN_PROBABILITY, 0.0, said) ** (1 / mix.temperature)
-        said = said / said.sum(1, keepdim=True)
-        played = torch.zeros_like(said).scatter_(1, batch.policy.clamp(min=0).unsqueeze(1), 1.0)
-        policy = (mix.policy * said + (1 - mix.policy) * played) * (batch.policy >= 0).unsqueeze(1)
+        taught = torch.softmax(logits.masked_fill(~allowed, -torch.inf), 1)
+        taught = torch.where(taught < MIN_PROBABILITY, 0.0, taught) ** (1 / mix.temperature)
+        taught = taught / taught.sum(1, keepdim=True)
+        played = torch.zeros_like(taught).scatter_(1, batch.policy.clamp(min=0).unsqueeze(1), 1.0)
+        policy = (mix.policy * taught + (1 - mix.policy) * played) * (batch.policy >= 0).unsqueeze(1)
         # The others, as far as the teacher has them.
         findings = {
             "value": expected_result(found["value"]) if "value" in found else None,

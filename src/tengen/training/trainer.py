@@ -258,9 +258,9 @@ class Trainer(Generic[BatchT]):
         """Whether rank 0 ends `fit`; it also tells the seconds and what validations did to the learning rate."""
         if self._control is None:
             return ended
-        said = torch.tensor([ended, self.seconds, self.schedule.factor(self._position())], dtype=torch.float64)
-        torch.distributed.broadcast(said, 0, group=self._control)
-        ended, self.seconds, self._decided = bool(said[0]), float(said[1]), float(said[2])
+        control = torch.tensor([ended, self.seconds, self.schedule.factor(self._position())], dtype=torch.float64)
+        torch.distributed.broadcast(control, 0, group=self._control)
+        ended, self.seconds, self._decided = bool(control[0]), float(control[1]), float(control[2])
         return ended
 
     @torch.no_grad()
