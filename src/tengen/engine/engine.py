@@ -84,7 +84,7 @@ class Engine:
 
     def name_on(self, size: int) -> str:
         """The name of the network that plays on boards of this size, or of whatever evaluates."""
-        if self._asked.asks_network:
+        if self._asked.uses_network:
             network = self._network_on(size)
             return self.evaluator.name if network is None else network.name
         return f"{self._asked.selection} with {self._asked.playout} playouts"
@@ -172,7 +172,7 @@ class Engine:
 
         Position and tree of the engine do not change.
         """
-        if not self._asked.asks_network:
+        if not self._asked.uses_network:
             return
         # By the default settings: KataGo's selection fills no batch of a small tree.
         search = _new_search(self.evaluator, SearchParams(), self._batch, self._seed, 1)
@@ -414,7 +414,7 @@ def load_engine(
         name, device, batch=batch, threads=threads, symmetry=symmetry, seed=seed, on_sizes=on_sizes
     )
     if visits is None and seconds is None:
-        visits = DEFAULT_VISITS if params.asks_network else DEFAULT_PLAYOUTS
+        visits = DEFAULT_VISITS if params.uses_network else DEFAULT_PLAYOUTS
     limits = Limits(visits=visits, seconds=seconds)
     return Engine(evaluator, params, batch, seed, style=style, limits=limits, threads=threads or core_count())
 

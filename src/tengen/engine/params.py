@@ -38,7 +38,7 @@ class SearchParams(SearchParamFields):
         return self
 
     @property
-    def asks_network(self) -> bool:
+    def uses_network(self) -> bool:
         """Whether priors or values come from a network; else the search runs in native threads alone."""
         return self.priors == "network" or self.playout_weight < 1
 

@@ -339,7 +339,7 @@ class TreeSearch(SearchView):
         """
         if self._inputs is None or self._chosen is None:
             raise RuntimeError("the search has no root yet: call set_root first")
-        if not self.params.asks_network:
+        if not self.params.uses_network:
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played

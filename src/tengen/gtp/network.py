@@ -21,7 +21,7 @@ def get_models(session: GtpSession, args: Arguments) -> str:
     """The network of this board size as KataGo describes its networks: a JSON list, empty without a network."""
     args.expect(0)
     size, engine, options = session.game.size, session.engine, session.options
-    if not engine.params_on(size).asks_network:
+    if not engine.params_on(size).uses_network:
         return "[]"
     network = engine.evaluator.on(size)
     return json.dumps(models(network, session.human, net=options.net, batch=options.batch or network.search_batch))
@@ -61,7 +61,7 @@ def raw_nn(session: GtpSession, args: Arguments) -> str:
     optimism = Arguments(rest).number(0) if rest else params.root_policy_optimism
     if not 0 <= optimism <= 1:
         raise GtpError(f"no optimism {optimism:g}: 0 to 1 expected")
-    if not params.asks_network:
+    if not params.uses_network:
         raise GtpError("there is no network: playouts evaluate")
     advantage = params.playout_doubling_advantage
     outputs = raw_outputs(session.engine.evaluator, game, symmetries, optimism, advantage)

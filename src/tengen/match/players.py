@@ -207,7 +207,7 @@ class SearchPlayer(_EvaluatorPlayer):
     """
 
     def __init__(self, spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> None:
-        super().__init__(spec.name, evaluator, spec.params.asks_network)
+        super().__init__(spec.name, evaluator, spec.params.uses_network)
         self.max_games = games
         self._spec = spec
         self._pass_policy: PassPolicy = "free" if spec.pass_policy == "engine" else spec.pass_policy
@@ -218,7 +218,7 @@ class SearchPlayer(_EvaluatorPlayer):
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         params = self._spec.params.advised(self._evaluator.on(game.size).advice)
-        if not params.asks_network:
+        if not params.uses_network:
             self._trees[id] = TreeSearch(self._evaluator, params, 1, seed)
             return
         if params not in self._pools:
@@ -280,7 +280,7 @@ class EnginePlayer(_EvaluatorPlayer):
         self._in_batches = spec.kind == "policy" and not spec.symmetries
         if self._in_batches:
             evaluator = evaluator.wrapped(partial(CachedEvaluator, size=2048))
-        super().__init__(spec.name, evaluator, spec.params.asks_network)
+        super().__init__(spec.name, evaluator, spec.params.uses_network)
         self._spec = spec
         self._engines: dict[int, Engine] = {}
         self._warm: set[int] = set()  # board sizes
