@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from gtp_fakes import FakeEngine, ask, session_of
 
 from tengen.engine.clock import Overtime, TimeControl
 from tengen.engine.limits import Limits
+from tengen.errors import NetworkError
 from tengen.game import BLACK, WHITE
 
 
@@ -49,15 +52,32 @@ def test_the_time_systems_of_kgs_and_katago(line: str, control: TimeControl | No
     assert ask(session, line) == "" and session.control == control
 
 
-def test_networks_are_compiled_before_the_clock_runs() -> None:
+@pytest.mark.parametrize(
+    ("lines", "warm"),
+    [
+        (["time_settings 0 0 0", "kgs-time_settings none", "boardsize 13"], []),
+        (["boardsize 13", "time_settings 300 60 25", "kata-time_settings fischer 300 7.5"], [13]),
+        (["time_settings 0 3 1", "boardsize 13", "clear_board", "boardsize 9"], [9, 13, 9]),
+        (["time_settings 0 3 1", "loadsgf {sgf}"], [9, 7]),
+        (["time_left b 3 0", "time_left w 3 0"], [9]),
+        (["boardsize 13", "time_left b 3 0", "boardsize 7", "time_left b 3 0"], [13, 7]),
+    ],
+)
+def test_networks_are_compiled_before_the_clock_runs(lines: list[str], warm: list[int], tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text("(;SZ[7])")
     session = session_of()
-    ask(session, "boardsize 13")
-    ask(session, "time_settings 0 0 0")
-    ask(session, "kgs-time_settings none")
-    assert session.engine.warm == []  # type: ignore[attr-defined]
-    ask(session, "time_settings 300 60 25")
-    ask(session, "kata-time_settings fischer 300 7.5")
-    assert session.engine.warm == [13, 13]  # type: ignore[attr-defined]
+    for line in lines:
+        assert ask(session, line.format(sgf=tmp_path / "game.sgf")) == ""
+    assert session.engine.warm == warm  # type: ignore[attr-defined]
+
+
+def test_a_size_that_the_network_does_not_know_is_an_error_of_the_search_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(engine: FakeEngine, size: int) -> None:
+        raise NetworkError("19x19 only")
+
+    monkeypatch.setattr(FakeEngine, "warm_up", refuse)
+    session = session_of()
+    assert ask(session, "time_settings 300 0 0") == "" and ask(session, "boardsize 13") == ""
 
 
 def test_time_left_sets_the_clock_that_a_move_is_given() -> None:

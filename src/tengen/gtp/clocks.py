@@ -25,7 +25,7 @@ def time_settings(session: GtpSession, args: Arguments) -> str:
     """MAIN OVERTIME STONES: Canadian time. OVERTIME 0 is absolute time; OVERTIME above 0 with STONES 0 is no limit."""
     args.expect(3)
     main, period, stones = args.number(0), args.number(1), args.integer(2)
-    _start_clocks(session, _canadian(main, period, stones))
+    session.set_time(_canadian(main, period, stones))
     return ""
 
 
@@ -44,11 +44,11 @@ def kgs_time_settings(session: GtpSession, args: Arguments) -> str:
     args.expect(1 + len(names))
     values = {n: args.integer(i) if n == "count" else args.number(i) for i, n in enumerate(names, 1)}
     if kind == "none":
-        _start_clocks(session, None)
+        session.set_time(None)
     elif kind == "canadian":
-        _start_clocks(session, _canadian(**values))
+        session.set_time(_canadian(**values))
     else:
-        _start_clocks(session, _control(kind, **values))
+        session.set_time(_control(kind, **values))
     return ""
 
 
@@ -68,15 +68,8 @@ def time_left(session: GtpSession, args: Arguments) -> str:
         clock = Clock(control, 0.0, seconds, stones)
     else:
         clock = replace(control.start(), main=seconds)
-    session.clocks[color] = clock
+    session.set_clock(color, clock)
     return ""
-
-
-def _start_clocks(session: GtpSession, control: TimeControl | None) -> None:
-    """Start the clocks, and compile the network first: the clock must not pay for it. None for no time limit."""
-    session.set_time(control)
-    if control is not None:
-        session.engine.warm_up(session.game.size)
 
 
 def _canadian(main: float, period: float, count: float) -> TimeControl | None:

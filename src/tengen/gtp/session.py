@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -152,6 +153,8 @@ class GtpSession:
     """The level of `options` on boards of the size that was set last."""
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
+    warm_size: int | None = None
+    """The board size for which the engine was warmed up last."""
     human: HumanNetwork | None = None
     on_size: Callable[[int], object] = lambda size: None
     """Called with the board size of each game."""
@@ -165,6 +168,19 @@ class GtpSession:
         """Start both clocks; None for no time limit."""
         self.control = control
         self.clocks = {} if control is None else {BLACK: control.start(), WHITE: control.start()}
+        self._warm_up()
+
+    def set_clock(self, color: int, clock: Clock) -> None:
+        """Set the clock of one color."""
+        self.clocks[color] = clock
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Compile the network for boards of this size if a clock is set: no clock must pay for it."""
+        if self.clocks and self.warm_size != self.game.size:
+            with suppress(NetworkError):  # of a size that the network does not know: the search says so
+                self.engine.warm_up(self.game.size)
+            self.warm_size = self.game.size
 
     def new_game(self, game: Game) -> None:
         """Replace the game and start the clocks again."""
