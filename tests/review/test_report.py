@@ -43,6 +43,12 @@ def test_the_page_of_a_game_without_moves_has_the_unit_of_the_network(queue: Sea
     assert [len(one) for one in points] == [1, 1]
 
 
+def test_the_page_of_a_problem_has_its_name_as_the_title(queue: SearchQueue, tmp_path: Path) -> None:
+    found = reviewed(read_tree(b"(;SZ[7]KM[9]GN[Problem <1>];B[dd])"), queue, 2)
+    page = write_review(tmp_path / "a.html", found).read_text()
+    assert "<title>Problem &lt;1&gt;: review</title>" in page and "<h1>Problem &lt;1&gt;</h1>" in page
+
+
 def test_the_page_counts_moves_in_whole_numbers(queue: SearchQueue, tmp_path: Path) -> None:
     found = reviewed(read_tree(b"(;SZ[7]KM[9];B[dd];W[aa])"), queue, 4)
     assert Summary.of(found.of(1)).bad == 1  # type: ignore[union-attr]

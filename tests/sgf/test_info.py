@@ -141,6 +141,18 @@ def test_names_are_one_line_and_only_comments_have_more() -> None:
     assert b"PB[Cho\r\nChikun]" in write_tree(tree), "only what differs is written"
 
 
+def test_a_game_without_players_is_named_by_its_name_its_event_or_its_comment() -> None:
+    info = SgfInfo(name="Problem 1", event="Cup")
+    long = "White to kill.\n" + 60 * "白"
+    assert [info.title(long), replace(info, name="").title(long)] == ["Problem 1", "Cup"]
+    assert SgfInfo().title(long) == f"White to kill. {45 * '白'}\u2026" and SgfInfo().title(" a\nb ") == "a b"
+    assert SgfInfo().title() == replace(info, white="Bo").title(long) == ""
+    tree = read_tree(b"(;SZ[9]GN[Ten\nproblems]EV[x];B[aa])")
+    assert tree.info.name == "Ten problems" and tree.info == read_record(write_tree(tree)).info
+    tree.info = replace(tree.info, name="")
+    assert b"GN" not in write_tree(tree)
+
+
 @pytest.mark.parametrize(
     "points", [-400.0, -60.0, -3.5, 0.0, 2.5, 51.0, 99.5, 100.0, 123.5, 325.0, 375.0, 400.0, -123456.5, 1e6]
 )

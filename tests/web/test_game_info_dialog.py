@@ -54,6 +54,22 @@ def test_the_game_information_is_changed_in_its_dialog() -> None:
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
+def test_the_name_of_a_game_is_shown_in_one_line_and_changed() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]GN[Problem\n1]GC[Two\nlines];B[aa])")
+        press("game-info")
+        field = element("info-GN")
+        assert isinstance(field, ValueElement) and field.value == "Problem 1"
+        press("apply-info")
+        assert b"GN[Problem\n1]" in page.session.to_sgf()
+        press("game-info")
+        field.set_value("Problem 2")
+        press("apply-info")
+        assert b"GN[Problem 2]" in page.session.to_sgf() and page.session.history.can_undo
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_rules_komi_and_result_of_a_game_in_progress_stay() -> None:
     async def scene(page: Page) -> None:
         page.session.click(40)

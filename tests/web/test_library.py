@@ -17,6 +17,7 @@ from tengen.sgf import read_game
 from tengen.web.editor import Editor, Tool
 from tengen.web.kept_state import STATE, state_in
 from tengen.web.library import GameLibrary
+from tengen.web.players import facing, level_of_visits
 from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings
@@ -180,6 +181,16 @@ def test_recent_games_are_listed_newest_first(tmp_path: Path) -> None:
     assert library.of_tab("tab 1") in listed and library.of_tab("") is None and library.of_tab("tab 3") is None
     library.remove(listed[0])
     assert library.recent() == listed[1:]
+
+
+def test_a_problem_is_listed_by_its_name_until_it_is_played_on(tmp_path: Path) -> None:
+    session, library = open_record(b"(;SZ[9]GN[Problem 1];B[aa])")[0], GameLibrary(tmp_path)
+    session.play(40)
+    library.keep(session)
+    assert [game.title for game in library.recent()] == ["Problem 1"]
+    session.play_on(facing(level_of_visits(7), BLACK))
+    library.keep(session)
+    assert [game.title for game in library.recent()] == ["You \u2013 Tengen"]
 
 
 def test_an_unfinished_game_is_found_behind_many_that_were_opened_since(

@@ -211,6 +211,18 @@ def test_a_game_of_a_collection_that_opens_is_described() -> None:
     assert describe(b"(;SZ[9:13]PB[Ann])")[0] == "Not readable"
 
 
+def test_problems_of_a_collection_are_told_apart_by_name_event_or_comment() -> None:
+    named, long = b"(;SZ[9]GN[Problem 1];B[aa])", "(;SZ[9]HA[9]C[黒先\n白死];W[aa])"
+    texts = (named, b"(;SZ[9]EV[Cup]C[x];B[aa])", b"(;SZ[9]C[White to live.];W[aa])", long.encode(), b"(;SZ[9];B[aa])")
+    assert [describe(text)[0] for text in texts] == [
+        "Problem 1",
+        "Cup",
+        "White to live.",
+        "黒先 白死",
+        "Black \u2013 White",
+    ]
+
+
 @pytest.mark.parametrize(
     ("setup", "handicap"), [(b"AB[dd][pd][dp][pp]", 4), (b"AB[dd][pd][dp][pp]AW[jj]", 0), (b"AB[ee][pp]", 0), (b"", 0)]
 )

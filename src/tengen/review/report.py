@@ -31,7 +31,7 @@ def write_review(path: Path, review: GameReview, source: str = "") -> Path:
     return write_page(
         path,
         "review.html",
-        title=" - ".join(names),
+        title=review.tree.info.title(review.tree.root.comment) or " - ".join(names),
         what="review",
         source=source,
         state=_state(review),

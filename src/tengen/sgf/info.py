@@ -17,7 +17,7 @@ from tengen.sgf.values import Result
 
 @dataclass(frozen=True)
 class SgfInfo:
-    """The game information of a record. An empty text, None and `Result()` mean unknown.
+    """The game information of a record. An empty text, None and `Result()` mean unknown. `name` is that of the game.
 
     Ranks are `9d`, `2p` or `5k`. `rules` is the name of a rule set or the text of its parts. Where the record names
     rules that Tengen does not know, `rules` is empty and `unknown_rules` has their text. `time` and `overtime` are the
@@ -34,6 +34,7 @@ class SgfInfo:
     handicap: int = 0
     result: Result = field(default_factory=Result)
     date: datetime.date | None = None
+    name: str = ""
     event: str = ""
     place: str = ""
     time: str = ""
@@ -44,6 +45,16 @@ class SgfInfo:
     def players(self, stand_ins: tuple[str, str] = ("Black", "White")) -> tuple[str, str]:
         """The names of both players, Black's first; `stand_ins` where they are unknown."""
         return self.black or stand_ins[0], self.white or stand_ins[1]
+
+    def title(self, comment: str = "") -> str:
+        """What names a game without players: its name, else its event, else the start of `comment`, that of the root.
+
+        Empty where a player is named, or nothing names the game.
+        """
+        if self.black or self.white:
+            return ""
+        start = " ".join(comment.split())
+        return self.name or self.event or (start if len(start) <= _MAX_TITLE else f"{start[:_MAX_TITLE]}\u2026")
 
     @property
     def rules_or_guess(self) -> str:
@@ -68,12 +79,14 @@ class SgfInfo:
 APPLICATION = "Tengen"
 """The program (AP) of records that Tengen makes. Their komi is in points, never in hundredths or stones."""
 
+_MAX_TITLE = 60  # characters of a comment
 _PLAIN_VALUE = re.compile(rb"[^\\\s]*+(?: [^\\\s]*+)*+")
 _TEXTS = {
     "black": "PB",
     "white": "PW",
     "black_rank": "BR",
     "white_rank": "WR",
+    "name": "GN",
     "event": "EV",
     "place": "PC",
     "time": "TM",
@@ -130,6 +143,7 @@ def read_info(root: Properties, charset: str, leading: int = 0) -> SgfInfo:
         handicap=handicap,
         result=result,
         date=values.date(text("DT")),
+        name=text("GN"),
         event=text("EV"),
         place=text("PC"),
         time=text("TM"),

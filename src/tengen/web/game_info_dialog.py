@@ -44,6 +44,7 @@ class GameInfoDialog:
                 self._rules.props("data-testid=info-rules")
                 self._komi = ui.number(label=_("Komi"), step=0.5, format="%.1f").props("outlined dense")
                 self._komi.props("data-testid=info-komi")
+            self._texts["GN"] = self._text("GN", _("Name of the game")).classes("w-full")
             self._texts["GC"] = self._text("GC", _("About the game")).classes("w-full").props("type=textarea autogrow")
             self._texts["GC"].props(f"maxlength={MAX_COMMENT}")
             self._fixed = ui.label(_("Rules, komi and result are those of the game in progress.")).classes("tg-note")
@@ -61,7 +62,7 @@ class GameInfoDialog:
             name: root.text(name) or root.text(other_name(root.properties, name, tree.charset)) for name in self._texts
         }
         # Fields of a single line would join the words around a line break.
-        self._shown |= {name: self._shown[name].replace("\n", " ") for name in TEXTS}
+        self._shown |= {name: text.replace("\n", " ") for name, text in self._shown.items() if name != "GC"}
         if (result := str(tree.info.result)) != str(read_result(self._shown["RE"])):
             self._shown["RE"] = result  # the record counts in Chinese stones, the komi here is in points
         for name, field in self._texts.items():

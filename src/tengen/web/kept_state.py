@@ -100,12 +100,14 @@ def resume(session: GameSession, state: dict[str, Any]) -> bool:
 
 
 def _state(session: GameSession, tab: str) -> dict[str, Any]:
-    settings, number, clock = session.settings, session.tree.numbered(), session.clock
+    settings, tree, clock = session.settings, session.tree, session.clock
+    number = tree.numbered()
     left = [clock.remaining(color) for color in (0, 1)] if clock else []
     played = {number[node]: move for node, move in session.played.items() if node in number}
     dead = session.dead_at_end
     return {
         "names": session.names,
+        "title": tree.info.title(tree.root.comment) if session.mode is Mode.ANALYZE else "",
         "record_names": session.record_names,
         "record_details": session.record_details,
         "size": settings.size,

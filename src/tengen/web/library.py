@@ -23,7 +23,7 @@ from tengen.web.session import GameSession
 from tengen.web.words import in_words, moves_text
 
 MAX_LISTED = 40
-_LISTED = ("names", "size", "moves", "result", "unfinished", "tab")
+_LISTED = ("names", "title", "size", "moves", "result", "unfinished", "tab")
 """What a list of games needs of their states, which are much larger."""
 LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written at most once in WAIT_SECONDS: 20,000 nodes take
@@ -46,9 +46,9 @@ class KeptGame:
 
     @property
     def title(self) -> str:
-        """The players, or the name of the file."""
-        names = self.state.get("names")
-        return " \u2013 ".join(map(str, names)) if isinstance(names, list) else self.path.stem
+        """The players, what else names a game without them, or the name of the file."""
+        names, title = self.state.get("names"), str(self.state.get("title") or "")
+        return title or (" \u2013 ".join(map(str, names)) if isinstance(names, list) else self.path.stem)
 
     @property
     def detail(self) -> str:

@@ -14,6 +14,8 @@ from nicegui import background_tasks, events, ui
 
 from tengen.errors import SgfError
 from tengen.sgf import read_tree
+from tengen.sgf.grammar import read_line
+from tengen.sgf.info import text_of
 from tengen.sgf.main_line import read_record
 from tengen.web.dialog import answer_of, dialog_buttons, titled_dialog
 from tengen.web.language import _, ngettext
@@ -168,10 +170,12 @@ def described(games: Sequence[bytes]) -> list[tuple[str, str]]:
 
 
 def describe(text: bytes) -> tuple[str, str]:
-    """The players of a game of a collection; its date, board, moves and result, and what is wrong with it."""
+    """The players of a game of a collection, or what else names it; its date, board, moves and result, and what is
+    wrong with it."""
     problem = ""
     try:
-        record = read_record(text)
+        record, line = read_record(text), read_line(text)
+        comment = text_of(line.nodes[0], "C", line.charset)
         info, size, moves = record.info, record.size, len(record.moves)
     except SgfError as error:
         problem = str(error)
@@ -179,10 +183,12 @@ def describe(text: bytes) -> tuple[str, str]:
             tree = read_tree(text)
         except SgfError:
             return _("Not readable"), problem
+        comment = tree.root.comment
         info, size, moves = tree.info, tree.size, tree.line(tree.root)[-1].move_number
     result = str(info.result) if info.result.ending != "unknown" else ""
     parts = (str(info.date or ""), f"{size}x{size}", moves_text(moves), result, problem)
-    return " \u2013 ".join(info.players(color_names())), ", ".join(part for part in parts if part)
+    title = info.title(comment) or " \u2013 ".join(info.players(color_names()))
+    return title, ", ".join(part for part in parts if part)
 
 
 def when(seconds: float) -> str:
