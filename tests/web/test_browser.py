@@ -443,10 +443,13 @@ def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
     board = "getElement(document.querySelector('.tg-board').closest('[id^=c]').id.slice(1))"
     score = f"return {board}.rowsOf({{ winrate: 0.5, visits: 3, score: arguments[0] }})[1][0]"
     assert [tab.script(score, points) for points in (-9.94, -14.34)] == ["\u22129.9", "\u221214"], "a disc is small"
+    rates = f"return [0.9994, 0.9995, 1].map((winrate) => {board}.rowsOf({{ winrate, visits: 3, score: null }})[0][0])"
+    assert tab.script(rates) == ["99.9", "100", "100"]
     tab.css("body").send_keys("b")
     tab.until(lambda: tab.find("said").get_property("textContent") == "K10, empty")
     paste(tab, "(;SZ[9])")
     tab.until(lambda: tab.script(rows) == 3)
+    assert tab.script(rates) == ["99.9", "100", "100"], "a large disc has no room for 100.0 either"
     tab.until(lambda: tab.find("said").get_property("textContent") == "E5, empty")
 
 

@@ -297,9 +297,9 @@ export default {
     // The texts of a candidate's disc with their heights: as many as stay readable at the size of the board.
     rowsOf(c) {
       if (this.cell < 28) return [[Math.round(c.winrate * 100), 20]];
-      const digits = (value, limit) => (this.cell < 46 && Math.abs(value) >= limit ? 0 : 1); // a small disc has little room
-      const rate = (c.winrate * 100).toFixed(digits(c.winrate, 0.9995));
-      const score = c.score === null ? count(c.visits) : signed(c.score, digits(c.score, 9.95));
+      const rate = (c.winrate * 100).toFixed(c.winrate < 0.9995 ? 1 : 0); // 100.0 is wider than the disc
+      const digits = this.cell < 46 && Math.abs(c.score) >= 9.95 ? 0 : 1; // a small disc has little room
+      const score = c.score === null ? count(c.visits) : signed(c.score, digits);
       if (this.cell < 46 || c.score === null) return [[rate, -2], [score, 30]];
       return [[rate, -10], [score, 16], [count(c.visits), 40]];
     },
