@@ -10,10 +10,11 @@ import ast
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -122,27 +123,44 @@ def _number(value: Any) -> str:
 
 
 def _study_results() -> dict[str, tuple[str, str]]:
-    """(study, top-1 with interval) of each recipe: of its longest run in the studies, of these the most accurate.
+    """(study, top-1 with interval) of each recipe: the mean of the seeds of its longest run in the studies.
 
     Runs of another network, from other weights or of other losses are none of the recipe.
     """
-    found: dict[str, tuple[float, float, str, str]] = {}
+    found: dict[str, tuple[float, str, str]] = {}
     for path in sorted(STUDIES.glob("*.json")):
         study = load_study(path.stem)
-        for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
-            step, top1 = study.steps[run["step"]], run.get("top1")
-            if not top1 or any(key.startswith(_OTHER) for key in step.set):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        seeds: dict[tuple[str, float, str], dict[str, dict[str, Any]]] = {}
+        for run in record["runs"]:
+            step = study.steps[run["step"]]
+            if "top1" not in run or any(key.startswith(_OTHER) for key in step.set):
                 continue
             recipe = load_recipe(run["recipe"])
-            if not recipe.training.losses.policy:
-                continue
-            low, high = top1["interval_95"]
-            text = f"{top1['ours']:.1%} ({100 * low:.1f} to {100 * high:.1f})"
-            share = _share(run, recipe)
-            note = f", {share:.2g} of the length" if share < 0.99 else ""
-            shown = (share, top1["ours"], f"[{path.stem}](studies/{path.stem}.md)", text + note)
-            found[run["recipe"]] = max(shown, found.get(run["recipe"], shown))
-    return {name: (study, text) for name, (_, _, study, text) in found.items()}
+            if recipe.training.losses.policy:
+                settings = json.dumps({**step.set, "training.seed": None}, sort_keys=True)
+                seeds.setdefault((run["recipe"], _share(run, recipe), settings), {})[run["step"]] = run
+        for (name, share, _), runs in seeds.items():
+            if share > found.get(name, (0.0,))[0]:
+                notes = [f"{share:.2g} of the length"] if share < 0.99 else []
+                notes += dict.fromkeys(run["note"] for run in runs.values() if "note" in run)
+                text = ", ".join([_mean_of_seeds(runs, record["rows"]), *notes])
+                found[name] = (share, f"[{path.stem}](studies/{path.stem}.md)", text)
+    return {name: (study, text) for name, (_, study, text) in found.items()}
+
+
+def _mean_of_seeds(seeds: Mapping[str, Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> str:
+    """The mean top-1 of the runs of several seeds, by step, as the row of the study shows it if there is one.
+
+    Without a row the ends of the interval are the means of the ends, as the positions themselves are not kept.
+    """
+    wanted = {"figure": "top1", "of": list(seeds)}
+    if shown := next((row for row in rows if row["figure"] == wanted and not row["without"]), None):
+        mean, low, high = shown["ours"], *shown["interval_95"]
+    else:
+        found = [run["top1"] for run in seeds.values()]
+        mean, low, high = np.mean([[top1["ours"], *top1["interval_95"]] for top1 in found], axis=0)
+    return f"{mean:.1%} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _share(run: dict[str, Any], recipe: RunConfig) -> float:

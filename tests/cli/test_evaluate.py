@@ -24,7 +24,7 @@ from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import installed_networks, load_evaluator
 from tengen.evaluators.evaluation import InputBatch
-from tengen.evaluators.network_file import Card
+from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.symmetric import infer_under
 from tengen.training.card import games_learned
 from tengen.training.metrics import PredictionResults
@@ -231,6 +231,21 @@ def test_few_positions_give_no_interval_that_cannot_be(
     evaluate._print("mine", evaluate._Games(Store.open(store), "all", 0.1), results, {})
     assert "0.000 to " in capsys.readouterr().out
     assert evaluate._as_json("mine", {}, results, {})["value_mse"]["low"] == 0  # type: ignore[index]
+
+
+def test_a_network_without_a_policy_has_no_figures_of_moves(
+    trained: Path, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its file gives all moves the same probability: a top-1 of 1/50 was shown."""
+    relabel = pytest.importorskip("tengen.networks.export").relabel
+    network = trained / "nets" / "mine.onnx"
+    card = read_card(network)
+    relabel(network, tmp_path / "value.onnx", card.model_copy(update={"config": {"policy": None}}).metadata())
+    assert main(["evaluate", str(tmp_path / "value.onnx"), str(store), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert not {"top1", "top5", "cross_entropy"} & {*figures, *figures["phases"]["0-49"]} and "value_mse" in figures
+    assert main(["evaluate", str(tmp_path / "value.onnx"), str(store)]) == 0
+    assert "top-1" in capsys.readouterr().out
 
 
 def test_evaluate_gives_the_figures_of_the_card(mine: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,6 +78,7 @@ def test_a_policy_without_value_learns_from_results_alone(tmp_path: Path) -> Non
 def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Path, parent: Path) -> None:
     card = read_card(unbroken / "nets" / "small.onnx")
     assert (card.name, card.board_sizes, card.games) == ("small", [5], 48)
+    assert card.positions == sum(event["positions"] for event in read_events(unbroken, "train")) > 48
     assert card.metrics["games_against_parent"] == 10
     assert "knows nothing" in card.data
     assert learned_games(card.provenance) == [{"store": "games of the parent"}]

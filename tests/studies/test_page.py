@@ -7,13 +7,16 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from made_matches import series, write_match
 from studies.small_study import description, put_network, study
 
-from tengen.studies.figures import find_figure
-from tengen.studies.page import _estimate, _numbers
+from tengen.evaluators.network_file import Card
+from tengen.recipes.loader import network_cost, network_fields
+from tengen.studies.figures import TrainingRun, find_figure
+from tengen.studies.page import _estimate, _numbers, _run_record, _training_row
 from tengen.studies.runner import StudyFolder, run_study
 from tengen.studies.study import Figure, load_study
 from tengen.training.metrics import Estimate, PredictionResults
@@ -194,6 +197,31 @@ def test_a_page_keeps_a_figure_without_interval_and_one_that_was_not_reached() -
     for mean in (2.5, math.nan):
         found = _estimate(json.loads(json.dumps(_numbers(Estimate(mean, math.nan, math.nan, 9)), allow_nan=False)))
         assert repr(found.mean) == repr(mean) and math.isnan(found.low) and math.isnan(found.high)
+
+
+def test_the_table_of_the_steps_has_what_a_network_can_show() -> None:
+    """A network without a policy has no top-1, and its multiplications are those of the boards that it learned."""
+    value_alone = {
+        "plane_set": "tengen",
+        "board_size": 9,
+        "convs": ["3x3x8"],
+        "policy": None,
+        "value": {"kind": "dense"},
+    }
+    results = PredictionResults(*[np.zeros(4)] * 6, np.arange(4))
+    value, policy = (
+        _run_record(TrainingRun("net", Card(name="net", plane_set="tengen", board_sizes=[9], **fields), results))
+        for fields in (
+            {"family": "plain", "config": {"family": "plain", **value_alone}, "positions": 80},
+            {"family": "residual", "config": {"family": "residual", "size": "b1c8"}},
+        )
+    )
+    assert "top1" not in value and "top5" not in value and value["value_mse"]["ours"] == policy["top1"]["ours"] == 0
+    assert policy["macs"] == network_cost(network_fields({"family": "residual", "size": "b1c8"}), 9)[1]
+    rows = [_training_row({**record, "scale": 1.0}, 1.0) for record in (value, policy)]
+    assert rows[0][4] == "80" and rows[0][6:8] == ["-", "-"] and rows[1][4] == "-"
+    noted = _training_row({**value, "scale": 0.1, "note": "of an earlier recipe"}, 1.0)
+    assert noted[0] == "net, 0.1 of its length, of an earlier recipe"
 
 
 def test_matches_of_a_study_are_rated_together(tmp_path: Path) -> None:

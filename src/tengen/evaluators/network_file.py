@@ -63,6 +63,11 @@ class Card(BaseModel):
         """Without control characters, which would reach the terminal that prints the card."""
         return _printable(fields)
 
+    @property
+    def has_policy(self) -> bool:
+        """Whether the network has a policy; without one its file gives all moves the same probability."""
+        return self.config.get("policy", True) is not None
+
     def texts(self) -> dict[str, str]:
         """All but name, metrics and provenance as text for people, by field."""
         fields = self.model_dump(exclude={"name", "metrics", "provenance"})

@@ -318,7 +318,7 @@ class _Run:
                 "rules": f"{self.config.game.rules}, komi {self.config.game.komi:g}",
                 "data": f"policy gradient from {self.parent.name} ({self.parent.data})",
                 "games": games,
-                "positions": 0,
+                "positions": sum(event["positions"] for event in self.files.events("train")),
                 "hours": round(self.hours, 2),
                 "hardware": f"{torch.get_num_threads()} CPU threads, {platform.machine()}",
                 "metrics": metrics,

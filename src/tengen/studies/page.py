@@ -160,10 +160,7 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: _Com
         "## Steps",
         _table(
             ["step", "network", "parameters", "MMAC", "samples", "hours", "top-1", "top-5", "value MSE, 0 to 1"],
-            [
-                _training_row(run, "" if run["scale"] == scale else f", {run['scale']:.3g} of its length")
-                for run in contents.runs
-            ],
+            [_training_row(run, scale) for run in contents.runs],
         )
         if contents.runs
         else "",
@@ -316,7 +313,12 @@ def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Ax
     return draw
 
 
-def _training_row(run: Mapping[str, Any], note: str) -> list[str]:
+def _training_row(run: Mapping[str, Any], scale: float) -> list[str]:
+    """The cells of a run. One that was kept may have a `note` in the JSON, such as what its recipe was then."""
+    notes = [run["note"]] if "note" in run else []
+    if run["scale"] != scale:
+        notes.insert(0, f"{run['scale']:.3g} of its length")
+
     def cell(name: str) -> str:
         if name not in run:
             return "-"
@@ -324,19 +326,20 @@ def _training_row(run: Mapping[str, Any], note: str) -> list[str]:
         return shown(Figure(figure=name, of=[run["step"]], form="{:.4f}"), Estimate(run[name]["ours"], low, high, 0))
 
     return [
-        f"{run['step']}{note}",
+        ", ".join([run["step"], *notes]),
         f"{run['family']}, `{run['plane_set']}`" if "family" in run else "-",
         f"{run['parameters']:,}",
         f"{run['macs'] / 1e6:,.1f}",
-        f"{run['samples']:,}",
+        f"{run['samples']:,}" if run["samples"] else "-",
         f"{run['hours']:.2f}",
         *(cell(name) for name in ("top1", "top5", "value_mse")),
     ]
 
 
 def _run_record(run: TrainingRun) -> dict[str, Any]:
-    parameters, macs = network_cost(network_fields(run.card.config))
-    found = {figure: run.estimate(figure) for figure in ("top1", "top5", "value_mse")}
+    parameters, macs = network_cost(network_fields(run.card.config), max(run.card.board_sizes))
+    figures = ("top1", "top5", "value_mse") if run.card.has_policy else ("value_mse",)
+    found = {figure: run.estimate(figure) for figure in figures}
     return {
         "step": run.step,
         "recipe": run.card.name,
@@ -344,7 +347,7 @@ def _run_record(run: TrainingRun) -> dict[str, Any]:
         "plane_set": run.card.plane_set,
         "parameters": parameters,
         "macs": macs,
-        "samples": run.card.positions,
+        "samples": run.card.positions or None,  # 0 where the card does not tell
         "hours": run.card.hours,
         **{figure: _numbers(value) for figure, value in found.items() if value is not None and value.count},
     }

@@ -5,7 +5,7 @@ Needs no PyTorch.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +126,11 @@ class PredictionResults:
             "value_mse_01": Estimate.average((value - outcome) ** 2 / 4, of_values),
             "value_accuracy": Estimate.share(right, of_values[decided]),
         }
+
+    def without_policy(self) -> "PredictionResults":
+        """The same of a network without a policy, whose file gives all moves the same probability: NaN of moves."""
+        unknown = np.full(len(self), np.nan)
+        return replace(self, top1=unknown, top5=unknown, loss=unknown)
 
     @property
     def value_known(self) -> NDArray[np.bool_]:

@@ -37,7 +37,7 @@ def write_report(folder: Path, card: Card, results: PredictionResults) -> Path:
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
     maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
 
-    knows_policy, knows_value = card.config.get("policy", True) is not None, bool(results.value_known.any())
+    knows_policy, knows_value = card.has_policy, bool(results.value_known.any())
 
     def shares(title: str, *names: str) -> Markup:
         return plot(title, "training step", lambda axes: _shares(axes, validation, *names))

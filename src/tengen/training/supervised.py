@@ -283,10 +283,13 @@ class SupervisedRun:
         planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
         module = for_play(trainer, self.sizes)
         # The file itself is evaluated, so that its figures come into its card afterwards.
-        export(module, planes, scalars, path, self._card(trainer, {}).metadata())
+        card = self._card(trainer, {})
+        export(module, planes, scalars, path, card.metadata())
         check_agreement(module, path, planes, scalars)
         evaluator = OpenVinoEvaluator(path, remember=False)
         result, further = measure(evaluator, validation), _evaluate_maps(trainer, self.network, validation)
+        if not card.has_policy:
+            result = result.without_policy()
         if self.samplers.labels is not None:
             further |= agreement(evaluator, self.samplers.labels, run.training.validation_games)
         final = self._card(trainer, metric_entries(result, further))
