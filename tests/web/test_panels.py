@@ -11,7 +11,7 @@ from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT, PlayerCard
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE
 from tengen.web.records import open_record
-from tengen.web.session import GameSession
+from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings
 from tengen.web.status_text import status
 
@@ -25,6 +25,34 @@ def test_accept_appears_with_the_count() -> None:
         page.wake_up()
         await until(lambda: page.session.counted)
         assert is_shown("accept")
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_passes_of_a_record_are_no_end_that_can_be_continued() -> None:
+    """There *Continue* would show the move before, since the moves of a record stay."""
+
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]RE[B+R];B[ee];W[];B[];W[cc])")
+        session = page.session
+        session.seek(3)
+        page.refresh()
+        assert session.phase is Phase.COUNTING and not is_shown("continue")
+        session.begin_count([])
+        page.refresh()
+        assert is_shown("accept") and not is_shown("continue")
+        session.seek(1)
+        for _ in range(2):
+            session.play(session.game.pass_point)
+        page.refresh()
+        assert not is_shown("continue"), "nor where the passes are found in the record"
+        session.seek(0)
+        for _ in range(2):
+            session.play(session.game.pass_point)
+        page.refresh()
+        assert is_shown("continue")
+        press("continue")
+        assert session.phase is Phase.PLAYING and session.place == 1
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -132,7 +132,7 @@ class StatusPanel:
                 self._cancel = button(_("Cancel"), "close", actions["cancel-start"], "cancel-start")
             with ui.element("div").classes("tg-actions") as self._counting:
                 self._agree = button(_("Accept"), "done", actions["accept"], "accept").classes("tg-primary")
-                button(_("Continue"), "undo", actions["take-back"], "continue")
+                self._continue = button(_("Continue"), "undo", actions["take-back"], "continue")
             with ui.element("div").classes("tg-actions tg-two") as self._over:
                 self._review = button(_("Review game"), "insights", actions["review"], "review-end")
                 self._review.classes("tg-primary")
@@ -165,6 +165,8 @@ class StatusPanel:
         self._games.set_text(_("Game {n} of {all}", n=len(before) + 1, all=len(before) + 1 + len(after)))
         self._counting.set_visibility(phase is Phase.COUNTING)
         self._agree.set_visibility(session.may_agree)
+        # Passes of a record stay: a take back would only show the position before.
+        self._continue.set_visibility(mode is not Mode.ANALYZE or session.may_remove(session.node))
         self._resign.set_visibility(mode is Mode.PLAY)
         self._pass.set_visibility(mode is not Mode.WATCH)
         self._pass.set_enabled(session.may_click)  # and not hidden: the buttons beside it would move
