@@ -148,6 +148,35 @@ def test_a_reduced_study_shortens_a_run_whose_length_its_recipe_gives(
     assert Step(run=f"zero {recipe}", set={length: 8}).scaled(0.5).set == {length: 4}
 
 
+@pytest.mark.parametrize(
+    ("recipe", "settings", "schedule"),
+    [
+        ("alphago-zero-20", {}, {"at": [2000, 4000, 6000, 7000]}),
+        (
+            "alphago-zero-20",
+            {"training.schedule.warmup_steps": 500},
+            {"at": [2000, 4000, 6000, 7000], "warmup_steps": 5},
+        ),
+        ("alphago-zero-20", {"training.schedule.unit": "epochs"}, {}),  # an epoch is a hundredth, too
+        ("alphago-zero-20", {"training.schedule.shape": "constant"}, {}),
+        ("alphago-policy", {}, {"every": 800_000}),
+        ("a0.small", {}, {}),
+        ("a0.small", {"training.epoch": None}, {"at": [1, 1.5]}),  # two epochs instead of 200
+    ],
+)
+def test_a_reduced_run_has_its_schedule_in_its_length(
+    recipe: str, settings: dict[str, Any], schedule: dict[str, Any]
+) -> None:
+    scaled = Step(run=f"train {recipe}", set=settings).scaled(0.01)
+    prefix = "training.schedule."
+    found = {name.removeprefix(prefix): value for name, value in scaled.set.items() if name not in settings}
+    assert {name: found[name] for name in found if name in ("at", "every")} == {
+        name: pytest.approx(value) for name, value in schedule.items() if name != "warmup_steps"
+    }
+    made = load_recipe(recipe, scaled.settings).training.schedule
+    assert made.warmup_steps == schedule.get("warmup_steps", 0)
+
+
 def test_a_reduced_run_has_the_networks_that_its_recipe_averages() -> None:
     step = Step(run="zero tiny-5x5", set={"learn.swa": 4}).scaled(0.01)
     check_run(load_recipe("tiny-5x5", step.settings, model=SelfPlayConfig))

@@ -14,7 +14,7 @@ from pydantic import BaseModel, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, network_fields, read_recipe, recipe_kind, settled
-from tengen.training.config import LinearRun, RunConfig
+from tengen.training.config import LinearRun, RunConfig, ScheduleConfig
 from tengen.training.recipe import FileName, Strict
 from tengen.training.recipe import key as field
 
@@ -27,6 +27,8 @@ HELD_OUT = ("top1", "top5", "cross_entropy", "value_mse", "value_accuracy")
 _OF_ONE_STEP = ("card", "score", "elo", "output")
 FIGURES = (*HELD_OUT, "training", "speedup", *_OF_ONE_STEP)
 """The figures of a row: `tengen.studies.figures` finds them."""
+_IN_UNITS = ("training.schedule.at", "training.schedule.every")
+"""Lengths in the `unit` of the schedule."""
 _SAMPLES = ("games", "training.validation_games")
 """What a figure is the mean of. A reduced run takes the root of its share, or the figure would say nothing."""
 
@@ -146,23 +148,38 @@ def _run_lengths(step: Step) -> dict[str, int]:
     return {name: getattr(run, name) for name in ("cycles", "iterations") if hasattr(run, name)}
 
 
-def _training_lengths(step: Step) -> dict[str, int | float]:
+def _training_lengths(step: Step) -> dict[str, int | float | list[float]]:
     """What decides the length of a training run: settings of the step, or of its recipe."""
     run = step.load()
     if isinstance(run, LinearRun):
         return {"training.games": run.training.games}
     training = run.training
     names = ("steps", "epoch", "max_hours", "validate_every", "validation_games")
-    found = {f"training.{name}": getattr(training, name) for name in names}
+    found: dict[str, Any] = {f"training.{name}": getattr(training, name) for name in names}
     if training.epochs is not None and training.epoch is None:  # of all positions
         if run.data.max_positions:  # all of them stay: a network learns a small share by heart
             found["training.epoch"] = run.data.max_positions
         else:
             found |= {"data.games": run.data.games} if run.data.games else {"training.epochs": training.epochs}
+    found |= {f"training.schedule.{name}": value for name, value in _schedule_lengths(training.schedule).items()}
+    if training.schedule.unit == "epochs" and (found["training.epoch"] or "data.games" in found):  # epochs are shorter
+        found = {name: value for name, value in found.items() if name not in _IN_UNITS}
     return {name: value for name, value in found.items() if value is not None}
 
 
+def _schedule_lengths(schedule: ScheduleConfig) -> dict[str, Any]:
+    """The lengths that a schedule follows; none that its shape does not use."""
+    found: dict[str, Any] = {"warmup_steps": schedule.warmup_steps} if schedule.warmup_steps else {}
+    if schedule.shape == "steps":
+        found["at"] = list(schedule.at)
+    if schedule.shape in ("halving", "exponential"):
+        found["every"] = schedule.every
+    return found
+
+
 def _scaled(name: str, value: Any, scale: float) -> Any:
+    if isinstance(value, list):
+        return [each * scale for each in value]
     if isinstance(value, float):
         return value * scale
     if name in _SAMPLES:
