@@ -1,5 +1,6 @@
 """The review of a game: losses against searches made one by one, and the positions that are searched."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -100,6 +101,15 @@ def test_a_score_may_be_unknown(found: GameReview) -> None:
     summary = Summary.of([plain])
     assert summary is not None and summary.loss_text == "8.1% of winrate"
     assert (plain.grade, summary.good, summary.bad) == (2, 0, 0)  # from 5% on, below 10%
+
+
+def test_the_engines_own_choice_is_no_bad_move_whatever_the_next_search_says(found: GameReview) -> None:
+    own = replace(found.moves[2], loss=4.0, rank=1)
+    summary = Summary.of([own])
+    assert summary is not None and (summary.best, summary.good, summary.bad) == (1, 1, 0)
+    assert (own.grade, own.mistake_grade) == (3, 0) and replace(found, moves=(own,)).mistakes(own.color) == []
+    other = Summary.of([own, replace(own, rank=2)])
+    assert other is not None and (other.best, other.good, other.bad) == (0.5, 0.5, 1)
 
 
 def test_a_line_of_more_positions_than_the_memory_holds_has_no_review(monkeypatch: pytest.MonkeyPatch) -> None:

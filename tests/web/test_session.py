@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -647,3 +648,6 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
     assert session.place == 2
     session.tree.remove(line[5])
     assert [move.number for move in session.analyses.mistakes()] == [2, 3]
+    best = tuple(replace(move, rank=1) for move in moves)
+    session.analyses.review = replace(session.analyses.review, moves=best)
+    assert set(session.analyses.grades().values()) == {0} and session.analyses.mistakes() == []

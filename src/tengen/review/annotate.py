@@ -12,8 +12,8 @@ def annotate(review: GameReview, source: str = "") -> None:
     """Add the review to its game tree, and `source` (see `report.write_review`) as the property REVIEWED of the root.
 
     Every searched node gets a line in its comment, below what is there, and Black's lead as its value (V) where it has
-    none. A move of the grade `DOUBTFUL` is marked as such (DO), one of `BAD` or above as bad (BM), unless the record
-    has a mark of this kind; the better line becomes a variation beside it. Nothing else is changed.
+    none. A move of the `mistake_grade` `DOUBTFUL` is marked as such (DO), one of `BAD` or above as bad (BM), unless the
+    record has a mark of this kind; the better line becomes a variation beside it. Nothing else is changed.
     """
     if source:
         review.tree.root.set_text("REVIEWED", f"Tengen {source}")
@@ -26,9 +26,9 @@ def annotate(review: GameReview, source: str = "") -> None:
         if lead is not None and not node.properties.get("V"):
             node.set_text("V", f"{lead:.1f}")
     for move in review.moves:
-        if move.grade >= DOUBTFUL and not move.is_best:
+        if move.mistake_grade >= DOUBTFUL:
             if not any(name in move.node.properties for name in ("BM", "DO", "IT", "TE")):
-                if move.grade >= BAD:
+                if move.mistake_grade >= BAD:
                     move.node.set_text("BM", "1")
                 else:
                     move.node.set_flag("DO")

@@ -69,6 +69,11 @@ class ReviewedMove:
         return sum(self.loss >= bound for bound in LOSSES)
 
     @property
+    def mistake_grade(self) -> int:
+        """The grade; 0 for a move that the engine would have played, whose loss only the next search has found."""
+        return 0 if self.is_best else self.grade
+
+    @property
     def is_best(self) -> bool:
         """Whether the engine would have played it."""
         return self.rank == 1
@@ -79,7 +84,7 @@ class Summary:
     """The moves of one player, or of one phase: their number, mean loss (points; None without a score), and shares.
 
     `top5` is the share of moves among the five best candidates, `best` that of the engine's own choice, `good` that of
-    moves below the grade `DOUBTFUL`. `bad` is the number of moves of the grade `BAD` or above.
+    moves whose `mistake_grade` is below `DOUBTFUL`. `bad` is the number of moves where it is `BAD` or above.
     """
 
     moves: int
@@ -109,8 +114,8 @@ class Summary:
             mean_winrate_loss=float(np.mean([max(0.0, move.winrate_loss) for move in moves])),
             top5=float(np.mean([move.rank is not None and move.rank <= _CANDIDATES for move in moves])),
             best=float(np.mean([move.is_best for move in moves])),
-            good=float(np.mean([move.grade < DOUBTFUL for move in moves])),
-            bad=sum(move.grade >= BAD for move in moves),
+            good=float(np.mean([move.mistake_grade < DOUBTFUL for move in moves])),
+            bad=sum(move.mistake_grade >= BAD for move in moves),
         )
 
 
@@ -130,7 +135,7 @@ class GameReview:
 
     def mistakes(self, color: int, count: int = 10) -> list[ReviewedMove]:
         """The moves that lost most, the worst first; none that the engine would have played or that lost nothing."""
-        wrong = [move for move in self.of(color) if not move.is_best and move.grade >= SMALL]
+        wrong = [move for move in self.of(color) if move.mistake_grade >= SMALL]
         return sorted(wrong, key=lambda move: -move.cost)[:count]
 
 

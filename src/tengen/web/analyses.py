@@ -67,5 +67,5 @@ class GameAnalyses:
         return [move for move in self._worst[1] if move.node in self.tree]
 
     def grades(self) -> dict[int, int]:
-        """The class of the loss (`ReviewedMove.grade`) of every reviewed move, by the id of its node."""
-        return {} if self.review is None else {move.node.id: move.grade for move in self.review.moves}
+        """The class of the mistake (`ReviewedMove.mistake_grade`) of every reviewed move, by the id of its node."""
+        return {} if self.review is None else {move.node.id: move.mistake_grade for move in self.review.moves}
