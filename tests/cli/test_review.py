@@ -265,3 +265,10 @@ def test_problems_of_a_record_are_said_and_a_game_of_unknown_handicap_is_refused
     assert len(found["moves"]) == moves and len(found["problems"]) == bool(problem)
     assert all(problem in one for one in found["problems"])
     assert problem in (tmp_path / "a-review.html").read_text()
+
+
+def test_a_game_without_moves_has_no_empty_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.sgf").write_text("(;SZ[7]KM[9])")
+    assert main(["review", str(tmp_path / "a.sgf"), "--out", str(tmp_path), "--visits", "2", "--format", "json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == f"a: {tmp_path / 'a-review.json'}"

@@ -331,6 +331,22 @@ def test_a_tapped_move_keeps_its_variation_when_the_rows_change_places() -> None
     perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
+def test_the_list_of_moves_takes_no_room_where_two_passes_ended_the_game() -> None:
+    async def scene(page: Page) -> None:
+        table = page._analysis._table._table
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        press("pass")
+        page.refresh()
+        assert table.visible, "room for the search that begins"
+        press("pass")
+        page.refresh()
+        assert not table.visible, "no search begins"
+        key(page, "ArrowLeft")
+        assert table.visible
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 def test_the_list_of_moves_says_whose_winrate_and_lead_it_has() -> None:
     async def scene(page: Page) -> None:
         first = move_rows(page)[0]

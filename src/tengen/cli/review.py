@@ -109,7 +109,7 @@ def _keep(out: Path, name: str, result: FinishedReview | str, quiet: bool) -> bo
             raise
         print(f"{name}: {(error.strerror or str(error)).lower()}: {error.filename}", file=sys.stderr)
         return False
-    if not quiet:
+    if result.figures and not quiet:
         print_table(_table(name, result))
     print(f"{name}: {', '.join(str(file_of(out, name, form)) for form in result.files)}")
     return True

@@ -90,7 +90,7 @@ class AnalysisPanel:
         self._switch.set_value(on)
         self._options.set_visibility(on or result is not None)
         self.graph.set_visibility(graph)
-        self._table.show(result, position, game, room=on)
+        self._table.show(result, position, game, room=on and not game.is_over)
 
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""
