@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
 #include <numeric>
 
 #include "bindings/convert.h"
@@ -68,14 +67,9 @@ long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std:
     std::vector<std::uint64_t> seeds(threads);
     for (auto& own : seeds) own = random.next();
     std::vector<long> moves(threads);
-    std::atomic<int> next{0};
-    const auto work = [&](int) {
-        for (int i; (i = next++) < threads;) moves[i] = run_some(copy, *player, (playouts + i) / threads, seeds[i]);
-    };
-    {
-        const auto workers = start_threads(threads - 1, work);
-        work(0);
-    }
+    parallel_for(moves.size(), threads, [&](std::size_t i) {
+        moves[i] = run_some(copy, *player, (playouts + static_cast<int>(i)) / threads, seeds[i]);
+    });
     return std::accumulate(moves.begin(), moves.end(), 0L);
 }
 

@@ -1,11 +1,8 @@
 #include "features/rows.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -184,23 +181,7 @@ FeatureContext context_of(const Sample& sample, const Game& game) {
 }
 
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads) {
-    std::atomic<std::size_t> next{0};
-    std::mutex failing;
-    std::exception_ptr failure;
-    const auto work = [&] {
-        try {
-            for (std::size_t i; (i = next.fetch_add(1)) < samples.size();) encode_sample(set, samples[i], edge, out, i);
-        } catch (...) {
-            next = samples.size();
-            const std::lock_guard lock(failing);
-            failure = std::current_exception();
-        }
-    };
-    {
-        const auto helpers = start_threads(threads - 1, [&](int) { work(); });
-        work();
-    }
-    if (failure) std::rethrow_exception(failure);
+    parallel_for(samples.size(), threads, [&](std::size_t i) { encode_sample(set, samples[i], edge, out, i); });
 }
 
 }  // namespace tengen

@@ -90,8 +90,9 @@ Game replay(const Sample& sample);
 // or for the side to move at the end of the game.
 FeatureContext context_of(const Sample& sample, const Game& game);
 
-// Fills the arrays on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
-// replay() does, for an invalid move to predict or recorded visit, and for an ownership that does not cover the board.
+// Fills the arrays on `threads` threads. The result does not depend on their number, nor does the error: that of the
+// first sample that has one. Throws std::invalid_argument as replay() does, for an invalid move to predict or recorded
+// visit, and for an ownership that does not cover the board.
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads);
 
 }  // namespace tengen
