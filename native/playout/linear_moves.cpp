@@ -138,7 +138,7 @@ Point LinearMoves::draw(const Board& board, Color side, SplitMix64& random, floa
     float total = 0.0f;
     for (int column = 0; column < size; ++column) total += sums[column];
     if (!(total > 0.0f)) return board.pass();
-    float left = total * (static_cast<float>(random.next() >> 40) * 0x1p-24f);
+    float left = total * random.uniform_float();
     // Rounding may leave a rest at the end of either walk: then the last that has a weight is drawn.
     int chosen = 0;
     for (int column = 0; column < size; ++column) {

@@ -25,7 +25,7 @@ class Player {
     }
 
   private:
-    bool chance(float share) { return static_cast<float>(random_.next() >> 40) < share * 0x1p24f; }
+    bool chance(float share) { return random_.uniform_float() < share; }
 
     Point pick(const Choices& choices) {
         return choices.empty() ? kNoPoint : choices[static_cast<int>(random_.below(choices.size()))];

@@ -17,7 +17,6 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr float kFractionScale = 10000;  // the sum of weights that are recorded where they are no whole numbers
 constexpr float kLargest = 65535;        // that a target holds
-constexpr float kMinPrior = 0x1p-32f;    // for the logarithm of a prior that a node keeps as 0
 constexpr float kSampled = 0.1f;         // temperature below which Gumbel search plays what it chose
 
 // KL(target || policy) in nats, of weights by point.
@@ -44,7 +43,7 @@ void SelfPlayGame::begin(const GamePlan& plan) {
     game_ = start_of(plan);
     game_->set_move_limit(params_.max_moves ? params_.max_moves : 2 * plan.size * plan.size);
     search_.restart(plan.seed);
-    random_ = Random(SplitMix64(plan.seed ^ 0x5e1f91a7ULL).next());
+    random_ = Random(hash64(plan.seed ^ 0x5e1f91a7ULL));
     may_resign_ = plan.may_resign && params_.resign_winrate > 0 && params_.resign_turns > 0;
     opening_left_ = plan.opening_moves;
     losing_turns_ = {};
@@ -262,20 +261,12 @@ Point SelfPlayGame::draw_from_priors(float temperature) {
     return draw(priors, temperature);
 }
 
-// By weights to the power 1 / temperature, relative to the largest so that no power overflows; at 0 the largest.
+// `weights` by point.
 Point SelfPlayGame::draw(std::span<const float> weights, float temperature) {
-    const double largest = *std::max_element(weights.begin(), weights.end());
-    if (!(largest > 0)) throw std::logic_error("the root of a self-play game has no move to draw");
-    std::vector<double> powers;
-    for (const float w : weights) powers.push_back(w > 0 ? std::pow(w / largest, 1.0 / temperature) : 0);
-    double left = random_.uniform() * std::accumulate(powers.begin(), powers.end(), 0.0);
-    Point chosen = kNoPoint;
-    for (std::size_t p = 0; p < powers.size(); ++p) {
-        if (powers[p] == 0) continue;
-        chosen = static_cast<Point>(p);
-        if ((left -= powers[p]) < 0) break;
-    }
-    return chosen;
+    const std::vector<double> exact(weights.begin(), weights.end());
+    const int chosen = draw_by_weight(exact, temperature, random_);
+    if (chosen < 0) throw std::logic_error("the root of a self-play game has no move to draw");
+    return static_cast<Point>(chosen);
 }
 
 std::size_t SelfPlayGame::bytes() const {

@@ -11,7 +11,7 @@ namespace tengen {
 namespace {
 
 // Leela Zero's sum of squares before the first visit, 1e-4 for values from 0 to 1.
-constexpr float kLeastSquares = 4e-4f;
+constexpr float kInitialSquaredSum = 4e-4f;
 
 std::uint32_t max_visits(std::span<const RootMove> moves) {
     std::uint32_t maximum = 0;
@@ -19,24 +19,12 @@ std::uint32_t max_visits(std::span<const RootMove> moves) {
     return maximum;
 }
 
-// Draws by weight^(1 / temperature), relative to the maximum so that no power overflows.
 template <class Weight>
-Point draw(std::span<const RootMove> moves, Weight weight, double maximum, float temperature, Random& random) {
+Point draw(std::span<const RootMove> moves, Weight weight, float temperature, Random& random) {
     std::vector<double> weights;
-    double total = 0;
-    for (const auto& move : moves) {
-        weights.push_back(weight(move) > 0 ? std::pow(weight(move) / maximum, 1.0 / temperature) : 0);
-        total += weights.back();
-    }
-    double left = random.uniform() * total;
-    Point chosen = kNoPoint;
-    for (std::size_t i = 0; i < moves.size(); ++i) {
-        if (weights[i] == 0) continue;
-        chosen = moves[i].point;
-        left -= weights[i];
-        if (left < 0) break;
-    }
-    return chosen;
+    for (const auto& move : moves) weights.push_back(weight(move));
+    const int chosen = draw_by_weight(weights, temperature, random);
+    return chosen < 0 ? kNoPoint : moves[chosen].point;
 }
 
 // Without a visit that gives a weight, by the prior. A draw leaves out moves below a weight of 1, or below 1/64 of the
@@ -51,7 +39,7 @@ Point choose_by_weight(std::span<const RootMove> moves, float temperature, Rando
         return move.play_weight >= minimum ? double(move.play_weight) : 0;
     };
     const auto best = std::ranges::max_element(moves, {}, weight);
-    return temperature > 0 ? draw(moves, weight, weight(*best), temperature, random) : best->point;
+    return temperature > 0 ? draw(moves, weight, temperature, random) : best->point;
 }
 
 // The probability that Student's t with so many degrees of freedom is above t >= 0 (Abramowitz and Stegun 1964, 26.7.3
@@ -93,6 +81,25 @@ float cached_quantile(float probability, std::uint32_t freedom) {
 
 }  // namespace
 
+int draw_by_weight(std::span<const double> weights, float temperature, Random& random) {
+    const double largest = weights.empty() ? 0 : std::ranges::max(weights);
+    std::vector<double> powers;
+    double total = 0;
+    for (const double weight : weights) {
+        powers.push_back(weight > 0 ? std::pow(weight / largest, 1.0 / temperature) : 0);
+        total += powers.back();
+    }
+    double left = random.uniform() * total;
+    int chosen = -1;
+    for (std::size_t i = 0; i < powers.size(); ++i) {
+        if (powers[i] == 0) continue;
+        chosen = static_cast<int>(i);
+        left -= powers[i];
+        if (left < 0) break;
+    }
+    return chosen;
+}
+
 float lower_bound(const EdgeStats& stats, const SearchParams& params) {
     if (!stats.visits) return -1;
     const auto n = static_cast<float>(stats.visits);
@@ -100,7 +107,7 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params) {
     if (params.lcb_probability > 0) {
         if (stats.visits < 2) return -1;
         const float deviations = cached_quantile(params.lcb_probability, stats.visits - 1);
-        return std::max(stats.utility - deviations * std::sqrt((n * spread + kLeastSquares) / (n - 1) / n), -1.0f);
+        return std::max(stats.utility - deviations * std::sqrt((n * spread + kInitialSquaredSum) / (n - 1) / n), -1.0f);
     }
     const float variance = (n * spread + 1) / (n + 1);
     return std::max(stats.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
@@ -114,7 +121,7 @@ Point choose_move(std::span<const RootMove> moves, const SearchParams& params, P
         return params.temperature > 0 ? chosen : diversify(moves, chosen, params.diversity, pass, random);
     }
     if (params.temperature > 0)
-        return draw(moves, [](const RootMove& m) { return double(m.visits); }, maximum, params.temperature, random);
+        return draw(moves, [](const RootMove& m) { return double(m.visits); }, params.temperature, random);
     const RootMove* best = nullptr;
     for (const auto& move : moves) {
         if (!move.visits ||

@@ -29,6 +29,10 @@ struct RootMove {
     float node_weight = 0;
 };
 
+// Draws an index by weight^(1 / temperature), relative to the largest weight so that no power overflows; at 0 the
+// largest. -1 where no weight is above 0.
+int draw_by_weight(std::span<const double> weights, float temperature, Random& random);
+
 // Lower confidence bound of an edge's utility, -1 at least. One observation of variance 1 is added, so that few visits
 // that agree by chance make no tight bound. With `lcb_probability` the bound is Leela Zero's: by the quantile of
 // Student's t for the visits, and without that observation.

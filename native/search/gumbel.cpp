@@ -11,7 +11,6 @@ namespace tengen {
 
 namespace {
 
-constexpr float kMinPrior = 0x1p-32f;  // for the logit of a prior that a node keeps as 0
 constexpr std::int64_t kOvershoot = std::int64_t{1} << 40;
 
 // The completed q of a node: its moves without visits have the mixed value v_mix.

@@ -29,6 +29,8 @@ class Prior {
     std::uint16_t bits_ = 0;
 };
 
+inline constexpr float kMinPrior = 0x1p-32f;  // for the logarithm of a prior that a node keeps as 0
+
 struct MovePrior {
     Point point;
     Prior prior;

@@ -12,7 +12,7 @@ class Random {
   public:
     explicit Random(std::uint64_t seed) : bits_(seed) {}
 
-    double uniform() { return static_cast<double>(bits_.next() >> 11) * 0x1p-53; }  // in [0, 1)
+    double uniform() { return bits_.uniform(); }  // in [0, 1)
 
     double normal() {  // Marsaglia's polar method, one of its two numbers
         for (;;) {

@@ -96,7 +96,7 @@ class WideNoise {
     void apply(Point move, float& prior, float& utility) const {
         if (width_ <= 0) return;
         prior = std::pow(prior, 1 / (4 * width_ + 1));
-        Random random(SplitMix64(seed_ + static_cast<std::uint64_t>(move) * 0x9e3779b97f4a7c15ULL).next());
+        Random random(hash64(seed_ + static_cast<std::uint64_t>(move) * SplitMix64::kStep));
         if (random.uniform() < 0.5) utility += width_ * std::abs(static_cast<float>(random.normal()));
     }
 

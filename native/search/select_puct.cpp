@@ -117,11 +117,9 @@ struct DarkForest {
         if (p.rave_beta > 0) beta = std::sqrt(p.rave_beta / (static_cast<float>(n) + p.rave_beta));
         position = at.salt ^ (std::uint64_t{std::bit_cast<std::uint32_t>(at.node.value)} << 32 |
                               std::bit_cast<std::uint32_t>(at.node.score));
-        visit = SplitMix64(position + n).next();
+        visit = hash64(position + n);
     }
-    static double drawn(std::uint64_t seed, Point move) {
-        return static_cast<double>(SplitMix64(seed + move).next() >> 11) * 0x1p-53;
-    }
+    static double drawn(std::uint64_t seed, Point move) { return SplitMix64(seed + move).uniform(); }
     bool draws() const { return params.virtual_games > 0 || params.puct_noise > 0 || beta > 0; }
     float score(const Candidate& candidate, float) const {
         const float n = candidate.visits + candidate.virtual_losses + games;

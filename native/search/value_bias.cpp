@@ -21,11 +21,10 @@ void ValueBiasTable::give(ValueBias& entry, float difference, float weight, floa
 }
 
 std::uint64_t value_bias_key(const Board& board, Color mover, Point before, Point last) {
-    const auto mix = [](std::uint64_t key, std::uint64_t x) { return SplitMix64(key + x).next(); };
-    // mix() adds its arguments, so the mover has bits of its own.
+    // The parts of a key are added, so the mover has bits of its own.
     const std::uint64_t moves = static_cast<std::uint64_t>(before) << 16 | static_cast<std::uint64_t>(last);
-    std::uint64_t key = mix(moves << 1 | static_cast<std::uint64_t>(index(mover)), 0);
-    key = mix(key, static_cast<std::uint64_t>(board.ko() + 1));
+    std::uint64_t key = hash64(moves << 1 | static_cast<std::uint64_t>(index(mover)));
+    key = hash64(key + static_cast<std::uint64_t>(board.ko() + 1));
     const int size = board.size(), row = last / size, column = last % size;
     for (int y = std::max(row - 2, 0); y <= std::min(row + 2, size - 1); ++y)
         for (int x = std::max(column - 2, 0); x <= std::min(column + 2, size - 1); ++x) {
@@ -33,8 +32,8 @@ std::uint64_t value_bias_key(const Board& board, Color mover, Point before, Poin
             const Color color = board.at(point);
             if (color == Color::empty) continue;
             const bool atari = board.liberties(point) == 1;
-            key = mix(key,
-                      static_cast<std::uint64_t>(point) << 4 | static_cast<std::uint64_t>(index(color)) << 1 | atari);
+            const std::uint64_t stone = static_cast<std::uint64_t>(index(color)) << 1 | atari;
+            key = hash64(key + (static_cast<std::uint64_t>(point) << 4 | stone));
         }
     return key;
 }

@@ -47,7 +47,7 @@ struct Batch {
     // Goes over the board alone, so that the edge of the tensor does not matter.
     std::uint64_t checksum(int row) const {
         std::uint64_t sum = 1;
-        const auto mix = [&](float x) { sum = SplitMix64(sum ^ std::bit_cast<std::uint32_t>(x)).next(); };
+        const auto mix = [&](float x) { sum = hash64(sum ^ std::bit_cast<std::uint32_t>(x)); };
         const std::size_t count = planes().planes.size(), scalars = planes().scalars.size();
         for (int p = 0; p < area; ++p) {
             if (!mask_[row * area + p]) continue;

@@ -358,7 +358,7 @@ TEST(playouts_count_by_the_rules) {
 
 TEST(darkforest_shares_its_mean_with_all_moves_as_first) {
     SplitMix64 random(11);
-    const auto unit = [&] { return static_cast<float>(random.next() >> 40) * 0x1p-24f; };
+    const auto unit = [&] { return random.uniform_float(); };
     SearchParams params;
     params.selection = Selection::puct_darkforest;
     params.rave_beta = 100;
@@ -402,7 +402,7 @@ TEST(darkforest_shares_its_mean_with_all_moves_as_first) {
 
 TEST(darkforest_has_its_virtual_games_among_the_visits_of_a_node) {
     SplitMix64 random(12);
-    const auto unit = [&] { return static_cast<float>(random.next() >> 40) * 0x1p-24f; };
+    const auto unit = [&] { return random.uniform_float(); };
     SearchParams params;
     params.selection = Selection::puct_darkforest;
     params.c_puct = 10;
@@ -434,7 +434,7 @@ TEST(darkforest_has_its_virtual_games_among_the_visits_of_a_node) {
             double highest = 0;
             for (int i = 0; i < 3; ++i) {
                 const Point move = node.moves()[i].point;
-                const double drawn = static_cast<double>(SplitMix64(seed + move).next() >> 11) * 0x1p-53;
+                const double drawn = SplitMix64(seed + move).uniform();
                 const double black = std::floor(drawn * 5), games = node.edges[i].visits + 5;
                 const double wins =
                     node.edges[i].visits * (node.edges[i].utility + 1) / 2 + (white ? 5 - black : black);
