@@ -22,14 +22,17 @@ inline Color to_color(int value) {
     return Color(value);
 }
 
-// A sanity limit: threads cost memory long before their number overflows.
-inline int to_threads(int value) {
-    constexpr int kMax = 1024;
-    if (value < 1 || value > kMax)
+// `value`; throws ValueError where it is not `min` to `max`.
+inline int checked_range(const std::string& name, int value, int min, int max) {
+    if (value < min || value > max)
         throw nb::value_error(
-            ("threads must be 1 to " + std::to_string(kMax) + ", not " + std::to_string(value)).c_str());
+            (name + " must be " + std::to_string(min) + " to " + std::to_string(max) + ", not " + std::to_string(value))
+                .c_str());
     return value;
 }
+
+// A sanity limit: threads cost memory long before their number overflows.
+inline int to_threads(int value) { return checked_range("threads", value, 1, 1024); }
 
 inline Point to_point(const Board& board, int value, bool pass_allowed = false) {
     if (value < 0 || value >= board.points() + pass_allowed) {
@@ -70,6 +73,13 @@ auto new_array(Shape... shape) {
     T* const raw = data.release();
     const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return nb::ndarray<nb::numpy, T, nb::ndim<kRank>, nb::c_contig>(raw, kRank, extents, owner);
+}
+
+template <class T>
+auto to_array(const std::vector<T>& values) {
+    auto array = new_array<T>(values.size());
+    std::copy(values.begin(), values.end(), array.data());
+    return array;
 }
 
 // [size, size] of f(Point).

@@ -262,7 +262,7 @@ void bind_context(nb::module_& m) {
         .def_prop_ro("other", [](const Self& c) { return static_cast<int>(index(c.context.other)); })
         .def_prop_ro(
             "ranks", [](const Self& c) { return c.context.ranks; },
-            "Of Black and White: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.")
+            "Ranks of Black and White: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.")
         .def_prop_ro(
             "self_komi", [](const Self& c) { return c.context.self_komi(); },
             "Points that the own side is given, bonus for handicap included.")
@@ -364,9 +364,8 @@ void bind_context(nb::module_& m) {
 
 // Output number `key` of the generator that starts at each value.
 auto splitmix64(In<std::uint64_t> values, std::uint64_t key) {
-    constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ULL;  // of the state of SplitMix64
     auto hashes = bindings::new_array<std::uint64_t>(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) hashes.data()[i] = SplitMix64(values(i) + key * kStep).next();
+    for (std::size_t i = 0; i < values.size(); ++i) hashes.data()[i] = hash64(values(i) + key * SplitMix64::kStep);
     return hashes;
 }
 

@@ -126,9 +126,10 @@ void register_linear(nb::module_& m) {
           "The weights of a file, int8; ValueError where it is none or damaged.");
     m.def("write_linear_weights", write_weights, "path"_a, "card"_a, "steps"_a.noconvert());
     m.def("linear_groups", groups, "Name, first index and size of each group of features.");
-    m.def("linear_features", features_of, "game"_a, "Of each move that the linear policy may make: its features.");
+    m.def("linear_features", features_of, "game"_a,
+          "The features of each move that the linear policy may make: (point, features).");
     m.def("playout_weights", playout_weights, "game"_a, "policy"_a,
-          "What a playout policy gives each legal move: float32 [size * size + 1], of any scale.");
+          "Weight of each point and pass by a playout policy: float32 [size * size + 1], of any scale.");
     nb::class_<LockedTrainer>(m, "LinearTrainer", "Learns the weights of the linear playout policy from games.")
         .def(nb::init<>())
         .def("learn", learn, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),

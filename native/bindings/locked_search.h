@@ -1,4 +1,4 @@
-// What the bindings of one search and of a pool share: the lock, and the arrays that go in and out.
+// What the bindings of one search and of a pool share: the arrays that go in and out.
 #pragma once
 
 #include <nanobind/stl/map.h>
@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "bindings/convert.h"
+#include "bindings/locked.h"
 #include "search/search.h"
 
 namespace tengen::bindings {
@@ -23,26 +21,7 @@ namespace tengen::bindings {
 template <class T, int kDims>
 using Array = nb::ndarray<T, nb::ndim<kDims>, nb::c_contig, nb::device::cpu>;
 
-// Every call releases the GIL and takes the lock, so that statistics can be read while another thread gathers.
-class LockedSearch {
-  public:
-    LockedSearch(const SearchParams& params, std::uint64_t seed)
-        : search_(std::make_shared<Search>(params, seed)), mutex_(std::make_shared<std::mutex>()) {}
-    // One search of a pool, under the pool's lock.
-    LockedSearch(std::shared_ptr<Search> search, std::shared_ptr<std::mutex> mutex)
-        : search_(std::move(search)), mutex_(std::move(mutex)) {}
-
-    template <class F>
-    auto with(F f) {
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(*mutex_);
-        return f(*search_);
-    }
-
-  private:
-    std::shared_ptr<Search> search_;
-    std::shared_ptr<std::mutex> mutex_;
-};
+using LockedSearch = Locked<Search>;
 
 inline void require(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(what);
@@ -97,13 +76,13 @@ inline Results leaf_results(const Array<const float, 2>& policy, const Array<con
     return {results, static_cast<int>(edge)};
 }
 
-// The method `scatter` of a search or of searches, which `Locked` keeps under a lock.
-template <class Locked>
-void def_scatter(nb::class_<Locked>& bound) {
+// The method `scatter` of a search or of searches.
+template <class T>
+void def_scatter(nb::class_<Locked<T>>& bound) {
     using namespace nb::literals;
     bound.def(
         "scatter",
-        [](Locked& self, Array<const float, 2> policy, Array<const float, 1> value,
+        [](Locked<T>& self, Array<const float, 2> policy, Array<const float, 1> value,
            std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
            const Columns& optional) {
             const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);

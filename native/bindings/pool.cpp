@@ -17,38 +17,16 @@ namespace tengen::bindings {
 
 namespace {
 
-// The searches that a pool hands out live as long as the pool, and stand under its lock.
-class LockedPool {
-  public:
-    LockedPool(const SearchParams& params, const std::vector<std::uint64_t>& seeds, int threads)
-        : shared_(std::make_shared<Shared>(params, seeds, to_threads(threads))) {}
+using LockedPool = Locked<SearchPool>;
 
-    template <class F>
-    auto with(F f) {
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(shared_->mutex);
-        return f(shared_->pool);
-    }
-
-    LockedSearch search(int game) {
-        const int games = shared_->pool.games();
-        if (game < 0 || game >= games)
+LockedSearch search(LockedPool& self, int game) {
+    return self.part([&](SearchPool& pool) -> Search& {
+        if (game < 0 || game >= pool.games())
             throw nb::index_error(
-                ("game must be 0 to " + std::to_string(games - 1) + ", not " + std::to_string(game)).c_str());
-        return {std::shared_ptr<Search>(shared_, &shared_->pool.search(game)),
-                std::shared_ptr<std::mutex>(shared_, &shared_->mutex)};
-    }
-
-  private:
-    struct Shared {
-        Shared(const SearchParams& params, const std::vector<std::uint64_t>& seeds, int threads)
-            : pool(params, seeds, threads) {}
-        SearchPool pool;
-        std::mutex mutex;
-    };
-
-    std::shared_ptr<Shared> shared_;
-};
+                ("game must be 0 to " + std::to_string(pool.games() - 1) + ", not " + std::to_string(game)).c_str());
+        return pool.search(game);
+    });
+}
 
 int gather(LockedPool& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, Array<const std::int32_t, 1> limits) {
@@ -62,7 +40,7 @@ int gather(LockedPool& self, const PlaneSetArg& name, Array<float, 4> planes, Ar
     });
 }
 
-// An array over the games of what each search answers.
+// An array over the games of what a member function of each search returns.
 template <class T, auto kMember>
 auto ask_all(LockedPool& self) {
     const auto answers = self.with([](SearchPool& pool) {
@@ -70,9 +48,7 @@ auto ask_all(LockedPool& self) {
         for (int i = 0; i < pool.games(); ++i) all.push_back(static_cast<T>((pool.search(i).*kMember)()));
         return all;
     });
-    auto array = new_array<T>(answers.size());
-    std::copy(answers.begin(), answers.end(), array.data());
-    return array;
+    return to_array(answers);
 }
 
 }  // namespace
@@ -84,9 +60,12 @@ void register_pool(nb::module_& m) {
     using tengen::Search;
     nb::class_<LockedPool> pool(m, "SearchPool", "Many searches at once; tengen.engine.pool.SearchPool drives them.");
     def_scatter(pool);
-    pool.def(nb::init<const tengen::SearchParams&, const std::vector<std::uint64_t>&, int>(), "params"_a, "seeds"_a,
-             "threads"_a)
-        .def("search", &LockedPool::search, "game"_a, "One of the searches, to be given roots and asked.")
+    pool.def(
+            "__init__",
+            [](LockedPool* self, const tengen::SearchParams& params, const std::vector<std::uint64_t>& seeds,
+               int threads) { new (self) LockedPool(params, seeds, to_threads(threads)); },
+            "params"_a, "seeds"_a, "threads"_a)
+        .def("search", search, "game"_a, "One of the searches, to be given roots and asked.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limits"_a.noconvert(),
              "Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after "

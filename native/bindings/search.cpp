@@ -107,10 +107,7 @@ nb::dict root_moments(LockedSearch& self) {
 }
 
 auto policy_target(LockedSearch& self) {
-    const auto target = self.with([](Search& search) { return search.policy_target(); });
-    auto array = new_array<float>(target.size());
-    std::copy(target.begin(), target.end(), array.data());
-    return array;
+    return to_array(self.with([](Search& search) { return search.policy_target(); }));
 }
 
 auto root_ownership(LockedSearch& self) {
@@ -188,14 +185,12 @@ std::optional<std::tuple<RowOfFloats, float, std::optional<BoardOfFloats>, nb::d
         return search.root_evaluation();
     });
     if (!found) return std::nullopt;
-    auto policy = new_array<float>(found->policy.size());
-    std::copy(found->policy.begin(), found->policy.end(), policy.data());
     std::optional<BoardOfFloats> ownership;
     if (!found->ownership.empty()) ownership = board_array<float>(size, [&](Point p) { return found->ownership[p]; });
     nb::dict optional;
     for (std::size_t i = 0; i < LeafResults::kOptional.size(); ++i)
         if (found->optional[i]) optional[LeafResults::kOptional[i].name] = *found->optional[i];
-    return std::make_tuple(policy, found->value, ownership, optional);
+    return std::make_tuple(to_array(found->policy), found->value, ownership, optional);
 }
 
 void bind_search(nb::module_& m) {
@@ -241,8 +236,9 @@ void bind_search(nb::module_& m) {
             "temperature"_a = nb::none(), "The move to play, or -1 if no move has a visit.")
         .def("root_stats", root_stats, "Arrays over the allowed moves, most visits first, for the side to move.")
         .def("root_moments", root_moments,
-             "Of the root, for the side to move: value, score, utility, weight, lead, score_stdev and no_result, None "
-             "where not known. Means of params.selection puct-katago weigh the moves as they would be explored now.")
+             "Statistics of the root, for the side to move: value, score, utility, weight, lead, score_stdev and "
+             "no_result, None where not known. Means of params.selection puct-katago weigh the moves as they would be "
+             "explored now.")
         .def("root_visits", ask<&Search::root_visits>())
         .def("root_value", ask<&Search::root_value>())
         .def("root_score", ask<&Search::root_score>())
@@ -278,8 +274,8 @@ void bind_search(nb::module_& m) {
         .def("root_waits", ask<&Search::root_waits>(), "Rows of the last gather, its first ones, that are the root.")
         .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
         .def("root_evaluation", root_evaluation,
-             "(policy [size * size + 1], value, ownership [size, size] or None, {name: output}): what the network said "
-             "of the root, for the side to move; None where the root was kept from an earlier search or waits.")
+             "Raw network output at the root, for the side to move: (policy [size * size + 1], value, ownership [size, "
+             "size] or None, {name: output}); None where the root was kept from an earlier search or waits.")
         .def(
             "is_full",
             [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().full(); }); },

@@ -19,13 +19,6 @@ namespace {
 
 constexpr int kMaxSlots = 1 << 20;
 
-int to_slots(int value) {
-    if (value < 1 || value > kMaxSlots)
-        throw nb::value_error(
-            ("slots must be 1 to " + std::to_string(kMaxSlots) + ", not " + std::to_string(value)).c_str());
-    return value;
-}
-
 using LockedSelfPlay = Locked<SelfPlay>;
 
 void add(LockedSelfPlay& self, std::int64_t index, std::uint64_t seed, int size, const std::string& rules, float komi,
@@ -46,13 +39,6 @@ int gather(LockedSelfPlay& self, const PlaneSetArg& name, Array<float, 4> planes
 template <auto kMember>
 auto ask(LockedSelfPlay& self) {
     return self.with([](SelfPlay& pool) { return (pool.*kMember)(); });
-}
-
-template <class T>
-auto to_array(const std::vector<T>& values) {
-    auto array = new_array<T>(values.size());
-    std::copy(values.begin(), values.end(), array.data());
-    return array;
 }
 
 template <auto kMember>
@@ -113,7 +99,7 @@ void bind_played(nb::module_& m) {
         .def_ro("ending", &PlayedGame::ending, "passes, resignation, move limit, long cycle or settled.")
         .def_prop_ro("ownership", array_of<&PlayedGame::ownership>, nb::rv_policy::move,
                      "uint8 by point: 0 black, 1 white, 2 neutral; empty where the game was not counted.")
-        .def_ro("evaluations", &PlayedGame::evaluations, "Positions that the network was asked about.");
+        .def_ro("evaluations", &PlayedGame::evaluations, "Network evaluations.");
 }
 
 void bind_pool(nb::module_& m) {
@@ -123,12 +109,12 @@ void bind_pool(nb::module_& m) {
     pool.def(
             "__init__",
             [](LockedSelfPlay* self, const PlayParams& params, int slots, int threads) {
-                new (self) LockedSelfPlay(params, to_slots(slots), to_threads(threads));
+                new (self) LockedSelfPlay(params, checked_range("slots", slots, 1, kMaxSlots), to_threads(threads));
             },
             "params"_a, "slots"_a, "threads"_a = 1)
         .def("add", add, "index"_a, "seed"_a, "size"_a, "rules"_a, "komi"_a, "start"_a = std::vector<std::uint16_t>{},
              "opening_moves"_a = 0, "may_resign"_a = false,
-             "Queue a game; it depends on these values, the params and the answers for its positions alone.")
+             "Queue a game; it depends on these values, the params and the evaluations alone.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "Search and play on until every game has a position to be evaluated, and write these into arrays of a "
              "row for each slot; returns their number, 0 when all games are over.")
@@ -139,7 +125,7 @@ void bind_pool(nb::module_& m) {
         .def("queued", ask<&SelfPlay::queued>, "Games that wait for a slot.")
         .def("waiting", ask<&SelfPlay::waiting>, "Positions that wait for their results.")
         .def("slots", ask<&SelfPlay::slots>)
-        .def("bytes", ask<&SelfPlay::bytes>, "Of all slots, about.");
+        .def("bytes", ask<&SelfPlay::bytes>, "Memory of all slots in bytes, approximately.");
 }
 
 }  // namespace

@@ -15,20 +15,10 @@ std::span<const float> part(std::span<const float> column, std::size_t width, st
 
 }  // namespace
 
-constinit const std::array<LeafResults::Optional, 7> LeafResults::kOptional{{
-    {"score", &LeafResults::score},
-    {"no_result", &LeafResults::no_result},
-    {"lead", &LeafResults::lead},
-    {"score_stdev", &LeafResults::score_stdev},
-    {"value_error", &LeafResults::value_error},
-    {"score_error", &LeafResults::score_error},
-    {"time_left", &LeafResults::time_left},
-}};
-
 void LeafResults::check(std::size_t rows, int edge) const {
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto fits = [&](std::span<const float> column, std::size_t width) { return column.size() == rows * width; };
-    const bool optional_fit = std::ranges::all_of(kOptional, [&](const Optional& output) {
+    const bool optional_fit = std::ranges::all_of(kOptional, [&](const ScalarOutput& output) {
         return (this->*output.column).empty() || fits(this->*output.column, 1);
     });
     if (!fits(value, 1) || !(fits(policy, area + 1) || fits(policy, area)) || !optional_fit ||

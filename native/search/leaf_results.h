@@ -1,4 +1,4 @@
-// The results of a network for leaves of a search, and what it says of the root.
+// The results of a network for leaves of a search, and its evaluation of the root.
 #pragma once
 
 #include <array>
@@ -19,13 +19,12 @@ struct LeafResults {
                            time_left = {};
 
     // The outputs of one number a leaf that may be empty, and their names in Python.
-    struct Optional {
+    struct ScalarOutput {
         const char* name;
         std::span<const float> LeafResults::* column;
     };
-    static const std::array<Optional, 7> kOptional;
-    // Where kOptional has these.
-    static constexpr std::size_t kScore = 0, kScoreStdev = 3;
+    static const std::array<ScalarOutput, 7> kOptional;
+    static constexpr std::size_t kScore = 0, kScoreStdev = 3;  // where kOptional has these
 
     // Throws std::logic_error unless these are the results of `rows` leaves in tensors of `edge`.
     void check(std::size_t rows, int edge) const;
@@ -33,6 +32,18 @@ struct LeafResults {
     // The results of `count` leaves from `first` on.
     LeafResults rows(std::size_t first, std::size_t count) const;
 };
+
+inline constexpr std::array<LeafResults::ScalarOutput, 7> LeafResults::kOptional{{
+    {"score", &LeafResults::score},
+    {"no_result", &LeafResults::no_result},
+    {"lead", &LeafResults::lead},
+    {"score_stdev", &LeafResults::score_stdev},
+    {"value_error", &LeafResults::value_error},
+    {"score_error", &LeafResults::score_error},
+    {"time_left", &LeafResults::time_left},
+}};
+static_assert(LeafResults::kOptional[LeafResults::kScore].column == &LeafResults::score &&
+              LeafResults::kOptional[LeafResults::kScoreStdev].column == &LeafResults::score_stdev);
 
 // The network's own output for the root: a probability for each point and pass (without a pass logit 0), value,
 // ownership by point (empty where it is not known) and the outputs of LeafResults::kOptional in their order (nothing

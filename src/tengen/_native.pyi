@@ -377,7 +377,7 @@ class FeatureContext:
     @property
     def ranks(self) -> list[int]:
         """
-        Of Black and White: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
+        Ranks of Black and White: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
         """
 
     @property
@@ -544,14 +544,16 @@ class SearchParams:
 
     @property
     def c_puct_stdev_prior(self) -> float:
-        """puct-katago: standard deviation that leaves it as it is"""
+        """
+        puct-katago: prior for the standard deviation of the utility; exploration is unscaled at this value
+        """
 
     @c_puct_stdev_prior.setter
     def c_puct_stdev_prior(self, arg: float, /) -> None: ...
 
     @property
     def c_puct_stdev_weight(self) -> float:
-        """puct-katago: weight of that prior"""
+        """puct-katago: observations that c_puct_stdev_prior counts as"""
 
     @c_puct_stdev_weight.setter
     def c_puct_stdev_weight(self, arg: float, /) -> None: ...
@@ -631,14 +633,16 @@ class SearchParams:
 
     @property
     def value_bias_exponent(self) -> float:
-        """a node counts by its weight to the power of this there"""
+        """puct-katago: exponent of a node's weight in the subtree value bias"""
 
     @value_bias_exponent.setter
     def value_bias_exponent(self, arg: float, /) -> None: ...
 
     @property
     def value_bias_free(self) -> float:
-        """share of it that is forgotten with a node"""
+        """
+        puct-katago: share of a node's contribution removed from the value bias when the node is freed
+        """
 
     @value_bias_free.setter
     def value_bias_free(self, arg: float, /) -> None: ...
@@ -803,7 +807,7 @@ class SearchParams:
 
     @property
     def score_center_scale(self) -> float:
-        """puct-katago: its scale in board sizes"""
+        """puct-katago: scale of dynamic_score_utility, in board sizes"""
 
     @score_center_scale.setter
     def score_center_scale(self, arg: float, /) -> None: ...
@@ -1312,7 +1316,7 @@ class Search:
 
     def root_moments(self) -> dict:
         """
-        Of the root, for the side to move: value, score, utility, weight, lead, score_stdev and no_result, None where not known. Means of params.selection puct-katago weigh the moves as they would be explored now.
+        Statistics of the root, for the side to move: value, score, utility, weight, lead, score_stdev and no_result, None where not known. Means of params.selection puct-katago weigh the moves as they would be explored now.
         """
 
     def root_visits(self) -> int: ...
@@ -1342,7 +1346,7 @@ class Search:
 
     def root_evaluation(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None, dict] | None:
         """
-        (policy [size * size + 1], value, ownership [size, size] or None, {name: output}): what the network said of the root, for the side to move; None where the root was kept from an earlier search or waits.
+        Raw network output at the root, for the side to move: (policy [size * size + 1], value, ownership [size, size] or None, {name: output}); None where the root was kept from an earlier search or waits.
         """
 
     def is_full(self) -> bool:
@@ -1563,7 +1567,7 @@ class PlayedGame:
 
     @property
     def evaluations(self) -> int:
-        """Positions that the network was asked about."""
+        """Network evaluations."""
 
 class SelfPlay:
     """Many games of self-play at once; tengen.selfplay.generate drives it."""
@@ -1577,7 +1581,7 @@ class SelfPlay:
 
     def add(self, index: int, seed: int, size: int, rules: str, komi: float, start: Sequence[int] = [], opening_moves: int = 0, may_resign: bool = False) -> None:
         """
-        Queue a game; it depends on these values, the params and the answers for its positions alone.
+        Queue a game; it depends on these values, the params and the evaluations alone.
         """
 
     def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
@@ -1605,7 +1609,7 @@ class SelfPlay:
     def slots(self) -> int: ...
 
     def bytes(self) -> int:
-        """Of all slots, about."""
+        """Memory of all slots in bytes, approximately."""
 
 def ownership_by_playouts(game: Game, playouts: int, seed: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
     """
@@ -1648,11 +1652,13 @@ def linear_groups() -> list[tuple[str, int, int]]:
     """Name, first index and size of each group of features."""
 
 def linear_features(game: Game) -> list[tuple[int, list[int]]]:
-    """Of each move that the linear policy may make: its features."""
+    """
+    The features of each move that the linear policy may make: (point, features).
+    """
 
 def playout_weights(game: Game, policy: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
     """
-    What a playout policy gives each legal move: float32 [size * size + 1], of any scale.
+    Weight of each point and pass by a playout policy: float32 [size * size + 1], of any scale.
     """
 
 class LinearTrainer:

@@ -50,9 +50,17 @@ class SearchParamFields(BaseModel):
         ),
     ] = 0.0
     c_puct_stdev_prior: Annotated[
-        float, Field(gt=0, le=10, description="puct-katago: standard deviation that leaves it as it is")
+        float,
+        Field(
+            gt=0,
+            le=10,
+            description="puct-katago: prior for the standard deviation of the utility; exploration is unscaled at "
+            "this value",
+        ),
     ] = 0.4
-    c_puct_stdev_weight: Annotated[float, Field(ge=0, le=100, description="puct-katago: weight of that prior")] = 2.0
+    c_puct_stdev_weight: Annotated[
+        float, Field(ge=0, le=100, description="puct-katago: observations that c_puct_stdev_prior counts as")
+    ] = 2.0
     fpu_mass_power: Annotated[
         float,
         Field(
@@ -107,9 +115,17 @@ class SearchParamFields(BaseModel):
         ),
     ] = 0.0
     value_bias_exponent: Annotated[
-        float, Field(ge=0, le=1, description="a node counts by its weight to the power of this there")
+        float, Field(ge=0, le=1, description="puct-katago: exponent of a node's weight in the subtree value bias")
     ] = 0.85
-    value_bias_free: Annotated[float, Field(ge=0, le=1, description="share of it that is forgotten with a node")] = 0.8
+    value_bias_free: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="puct-katago: share of a node's contribution removed from the value bias when the node is "
+            "freed",
+        ),
+    ] = 0.8
     wide_root_noise: Annotated[
         float,
         Field(
@@ -168,9 +184,9 @@ class SearchParamFields(BaseModel):
     score_center_pull: Annotated[
         float, Field(ge=0, le=1, description="puct-katago: share by which that center is pulled to 0")
     ] = 0.2
-    score_center_scale: Annotated[float, Field(ge=0.2, le=5, description="puct-katago: its scale in board sizes")] = (
-        0.75
-    )
+    score_center_scale: Annotated[
+        float, Field(ge=0.2, le=5, description="puct-katago: scale of dynamic_score_utility, in board sizes")
+    ] = 0.75
     no_result_utility: Annotated[
         float, Field(ge=-1, le=1, description="puct-katago: utility of no result for White")
     ] = 0.0
