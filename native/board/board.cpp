@@ -24,7 +24,7 @@ constexpr auto kZobrist = [] {
 std::uint64_t key(Point p, Color color) { return kZobrist[index(color)][p]; }
 
 // A handful of distinct chains; a point has at most four around it.
-struct Few {
+struct DistinctPoints {
     std::array<Point, 4> items;
     int count = 0;
 
@@ -75,7 +75,7 @@ bool Board::is_legal(Point p, Color color, bool suicide) const {
 }
 
 int Board::capture_size(Point p, Color color) const {
-    Few taken;
+    DistinctPoints taken;
     int total = 0;
     for (const Point n : neighbors(p))
         if (colors_[n] == opponent(color) && liberties(n) == 1 && taken.add(head_[n])) total += chain_size(n);
@@ -87,7 +87,7 @@ int Board::liberties_after(Point p, Color color) const {
     PointSet found = around[p] & empty_points();
     PointSet joined;
     joined.add(p);
-    Few own, taken;
+    DistinctPoints own, taken;
     for (const Point n : neighbors(p)) {
         if (colors_[n] == color && own.add(head_[n])) found |= liberty_set(n);
         if (colors_[n] == opponent(color) && liberties(n) == 1) taken.add(head_[n]);
@@ -104,7 +104,7 @@ int Board::liberties_after(Point p, Color color) const {
 }
 
 int Board::chain_size_after(Point p, Color color) const {
-    Few own;
+    DistinctPoints own;
     int total = 1;
     for (const Point n : neighbors(p))
         if (colors_[n] == color && own.add(head_[n])) total += chain_size(n);
@@ -112,7 +112,7 @@ int Board::chain_size_after(Point p, Color color) const {
 }
 
 std::uint64_t Board::captured_hash(Point p, Color color) const {
-    Few taken;
+    DistinctPoints taken;
     std::uint64_t hash = 0;
     for (const Point n : neighbors(p))
         if (colors_[n] == opponent(color) && liberties(n) == 1 && taken.add(head_[n])) hash ^= chains_[head_[n]].hash;
@@ -122,7 +122,7 @@ std::uint64_t Board::captured_hash(Point p, Color color) const {
 std::uint64_t Board::hash_after(Point p, Color color) const {
     if (p == pass()) return hash_;
     if (!is_suicide(p, color)) return hash_ ^ key(p, color) ^ captured_hash(p, color);
-    Few own;
+    DistinctPoints own;
     std::uint64_t hash = hash_;
     for (const Point n : neighbors(p))
         if (colors_[n] == color && own.add(head_[n])) hash ^= chains_[head_[n]].hash;

@@ -32,7 +32,7 @@ std::string_view name(Ending value) {
 
 Game::Game(int size, const Rules& rules, float komi) : board_(size), rules_(rules), komi_(0) {
     set_komi(komi);
-    open_books();
+    reset_history();
 }
 
 void Game::set_komi(float komi) {
@@ -53,17 +53,17 @@ void Game::setup(Point p, Color color) {
         board_.place(p, color);
         setup_.push_back({p, color});
     }
-    open_books();
+    reset_history();
 }
 
 void Game::set_to_play(Color color) {
     refuse_after_moves();
     first_ = color;
-    open_books();
+    reset_history();
 }
 
-// Fresh books for the position on the board as the first of the game.
-void Game::open_books() {
+// Makes the position on the board the first of the game.
+void Game::reset_history() {
     moves_.clear();
     to_play_ = first_;
     resigned_ = Color::empty;
@@ -73,7 +73,7 @@ void Game::open_books() {
     captures_ = {};
     since_pass_ = first_repeatable_ = 0;
     encore_ = {};
-    held_ = {board_.stones(Color::black), board_.stones(Color::white)};
+    ever_occupied_ = {board_.stones(Color::black), board_.stones(Color::white)};
     history_ = {position_key(board_.hash(), to_play_)};
 }
 
@@ -88,7 +88,7 @@ std::uint64_t Game::position_key(std::uint64_t stones, Color to_play) const {
 // A position with a stone of this color here can have been before only if such a stone ever stood here. This spares
 // nearly all searches of the history: it leaves points of captured stones, and suicides.
 bool Game::may_repeat(Point p, Color color) const {
-    return held_[index(color)].contains(p) || board_.is_suicide(p, color);
+    return ever_occupied_[index(color)].contains(p) || board_.is_suicide(p, color);
 }
 
 bool Game::repeats(Point p, Color color) const {
@@ -210,8 +210,8 @@ void Game::play(Point p, Color color) {
     captures_[index(color)] += others_before - board_.stones(other).count();
     captures_[index(other)] += lost;
     // Stones return only where there were some before, or by a suicide.
-    const bool returns = held_[index(color)].contains(p) || lost || encore_.phase;
-    held_[index(color)].add(p);
+    const bool returns = ever_occupied_[index(color)].contains(p) || lost || encore_.phase;
+    ever_occupied_[index(color)].add(p);
     long_cycle_ = returns && superko_is_off() && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
 }
 
@@ -231,7 +231,7 @@ bool Game::undo() {
     if (encore_from_) encore_from_ = std::min(*encore_from_, kept.size());
     board_ = Board(board_.size());
     for (const auto [point, color] : setup_) board_.place(point, color);
-    open_books();
+    reset_history();
     for (const auto [point, color] : kept) play(point, color);
     return true;
 }

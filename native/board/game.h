@@ -154,7 +154,7 @@ class Game {
     bool limit_reached() const {
         return move_limit_ && !encore_.phase && moves_.size() >= static_cast<std::size_t>(move_limit_);
     }
-    void open_books();
+    void reset_history();
     void refuse_after_moves() const;
 
     Board board_;
@@ -172,7 +172,7 @@ class Game {
     std::size_t first_repeatable_ = 0;
     std::optional<std::size_t> encore_from_;
     Encore encore_;
-    std::array<PointSet, 2> held_;  // where a color ever had a stone
+    std::array<PointSet, 2> ever_occupied_;  // where a color ever had a stone
     std::vector<Move> setup_, moves_;
     std::array<std::array<PointSet, 2>, kPastBoards> past_;  // by color, before move n at n % kPastBoards
     std::vector<std::uint64_t> history_;                     // key of every position, the first one included

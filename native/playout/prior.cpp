@@ -11,7 +11,7 @@ namespace tengen {
 
 namespace {
 
-constexpr int kLadderNodes = 100;
+constexpr int kPriorLadderNodes = 100;
 
 // Adds what touches the points of `edge` to `reached`, a chain at a time: all stones of a chain lie at the same place
 // (the common fate graph of Graepel et al. 2001). Returns what was added.
@@ -60,7 +60,7 @@ void LocalPrior::read_chains() {
         if (board_.chain(p) != p || !in_atari(board_, p)) return;
         if (!copy) copy = board_;
         Choices saves;
-        add_saves(*copy, p, kLadderNodes, saves);
+        add_saves(*copy, p, kPriorLadderNodes, saves);
         for (int i = 0; i < saves.size(); ++i) saves_.add(saves[i]);
     });
 }

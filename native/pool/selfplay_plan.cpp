@@ -12,9 +12,9 @@ void require(bool fits, const std::string& what) {
 }
 
 template <class T>
-void at_least(T value, T least, const char* what) {
-    require(std::isfinite(static_cast<double>(value)) && value >= least,
-            std::string(what) + " must be " + std::to_string(least) + " or more, not " + std::to_string(value));
+void at_least(T value, T minimum, const char* what) {
+    require(std::isfinite(static_cast<double>(value)) && value >= minimum,
+            std::string(what) + " must be " + std::to_string(minimum) + " or more, not " + std::to_string(value));
 }
 
 void share(float value, const char* what) {

@@ -132,7 +132,7 @@ void Search::recompute(Node& node, std::size_t depth) {
 namespace {
 
 // What an edge shows of the node below it, for the player who moved there.
-void mirror(EdgeStats& edge) {
+void sync_edge_stats(EdgeStats& edge) {
     const Moments mean = -edge.node->stats().mean;
     edge.utility = mean.utility, edge.square = mean.utility_square, edge.value = mean.value, edge.score = mean.score;
 }
@@ -145,7 +145,7 @@ void Search::replace_own(Node& root, const LeafResults& row, bool is_new) {
     set_own(root, row);
     if (!is_new) {
         recompute(root, 0);
-        mirror(tree_.root());
+        sync_edge_stats(tree_.root());
         return;
     }
     stats.mean = {};
@@ -165,13 +165,13 @@ void Search::backup_weighted(const Path& path, bool is_new) {
     EdgeStats& end = last_edge(path);
     if (path.empty() && !end.visits) set_score_center(end.node->score);
     if (is_new) add_own(*end.node, path.size());
-    mirror(end);
+    sync_edge_stats(end);
     for (std::size_t depth = path.size(); depth-- > 0;) {
         ++path[depth].stats().visits;
         Node& node = *path[depth].node;
         ++node.stats().visits;
         recompute(node, depth);
-        mirror(depth ? path[depth - 1].stats() : tree_.root());
+        sync_edge_stats(depth ? path[depth - 1].stats() : tree_.root());
     }
     ++tree_.root().visits;
     if (!path.empty()) update_bonus(path[0].edge);
@@ -215,10 +215,10 @@ void Search::recompute_tree() {
         }
         recompute(*top.node, top.depth);
         for (int i = 0; i < top.node->edge_count; ++i)
-            if (EdgeStats& edge = top.node->edges[i]; edge.node && edge.node->ready) mirror(edge);
+            if (EdgeStats& edge = top.node->edges[i]; edge.node && edge.node->ready) sync_edge_stats(edge);
         open.pop_back();
     }
-    mirror(tree_.root());
+    sync_edge_stats(tree_.root());
 }
 
 // --- What was found ---

@@ -105,13 +105,14 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
         if (params_.draw_value != 0 && has_draws(game)) context.draw_points = params_.draw_value / 2;
         encode(set, context, Layout(game.board().size(), symmetry, edge), planes + row * set.planes.size() * area,
                scalars + row * set.scalars.size(), mask + row * area);
-        if (params_.playout_doubling_advantage != 0) tell_advantage(set, game, scalars + row * set.scalars.size());
+        if (params_.playout_doubling_advantage != 0)
+            write_advantage_inputs(set, game, scalars + row * set.scalars.size());
     };
     return gather(write, limit);
 }
 
-// What a network of KataGo reads of playout_doubling_advantage.
-void Search::tell_advantage(const PlaneSet& set, const Game& leaf, float* scalars) const {
+// The inputs that networks of KataGo have for playout_doubling_advantage.
+void Search::write_advantage_inputs(const PlaneSet& set, const Game& leaf, float* scalars) const {
     const float own = params_.playout_doubling_advantage * (leaf.to_play() == game_->to_play() ? 1.0f : -1.0f);
     for (std::size_t i = 0; i < set.scalars.size(); ++i) {
         if (set.scalars[i].name == "playout_advantage") scalars[i] = 1;
@@ -151,7 +152,7 @@ void Search::scatter(const LeafResults& results, int edge) {
         if (leaf.refresh) {
             refresh_root(leaf, result, layout);
         } else {
-            settle_leaf(leaf, result, layout);
+            apply_evaluation(leaf, result, layout);
         }
     }
 }
@@ -169,12 +170,12 @@ void Search::refresh_root(const Waiting& leaf, const LeafResults& result, const 
 }
 
 // The first evaluation of a node: its priors and values, and the way up.
-void Search::settle_leaf(const Waiting& leaf, const LeafResults& result, const Layout& layout) {
+void Search::apply_evaluation(const Waiting& leaf, const LeafResults& result, const Layout& layout) {
     Node& node = *leaf.node;
     if (!prior_policy_)
         set_priors_from_policy(node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
     if (!node.terminal && (prior_policy_ || !leaf.path.empty() || params_.root_symmetries == 1))
-        cut(node, leaf.path.size());
+        keep_candidates(node, leaf.path.size());
     node.value = std::clamp(result.value[0], -1.0f, 1.0f);
     node.score = network_scores_ ? result.score[0] : 0;
     const Outcome outcome = mixed(node, leaf.playouts);
@@ -232,7 +233,7 @@ void Search::average_root() {
     const bool is_new = root.visits == 1 && node.edge_count == 0;
     if (!prior_policy_ && is_new) {
         set_priors_from_policy(node, row.policy, layout, params_.policy_temperature, params_.raw_priors);
-        cut(node, 0);
+        keep_candidates(node, 0);
     } else if (!prior_policy_) {
         replace_priors(node, row.policy, layout, params_.policy_temperature, params_.raw_priors);
     }

@@ -37,7 +37,7 @@ template <std::integral T>
 std::string text(T value) {
     return std::to_string(value);
 }
-/// So many digits that they read as the same number. std::to_chars would need macOS 13.3.
+// So many digits that they read as the same number. std::to_chars would need macOS 13.3.
 template <std::floating_point T>
 std::string text(T value) {
     char digits[32];

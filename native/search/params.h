@@ -57,7 +57,7 @@ struct SearchParams {
     // Whether nodes count by weights, and whether they have NodeStats for that or for their ownership.
     bool is_weighted() const { return selection == Selection::puct_katago; }
     bool has_node_stats() const { return is_weighted() || node_ownership; }
-    bool asks_network() const { return priors == "network" || playout_weight < 1; }
+    bool uses_network() const { return priors == "network" || playout_weight < 1; }
     // Whether a move becomes a node with its first visit, for the network's value in each of its visits, and is
     // searched further after `expand_visits` of them.
     bool evaluates_before_expanding() const { return playout_weight < 1 && expand_visits > 0; }

@@ -31,7 +31,7 @@ void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
 
 std::int64_t Search::run(std::int64_t simulations, int threads, double seconds) {
     game();
-    if (params_.asks_network()) throw std::logic_error("this search asks a network: use gather and scatter");
+    if (params_.uses_network()) throw std::logic_error("this search uses a network: call gather and scatter");
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
     if (threads < 1) throw std::invalid_argument("a search needs a thread, not " + std::to_string(threads));
     if (simulations < 1 || root_visits() >= kMaxVisits) return 0;

@@ -22,7 +22,7 @@ bool same_start(const Game& a, const Game& b) {
 }
 
 // What decides how a node is made, and so whether two settings can share a tree.
-auto making(const SearchParams& p) {
+auto node_settings(const SearchParams& p) {
     return std::tuple(
         p.memory, p.has_amaf(), p.transpositions, p.priors, p.playout, p.playout_temperature, p.playout_weight,
         p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_mass_middle,
@@ -39,19 +39,19 @@ std::string differing_settings(const SearchParams& given, const SearchParams& pr
     const auto add = [](std::string& names, const char* name) {
         names += (names.empty() ? "" : ", ") + std::string(name);
     };
-#define SEARCH_PARAM(type, name, ...)                              \
-    if (given.name != present.name) {                              \
-        SearchParams changed = present;                            \
-        changed.name = given.name;                                 \
-        add(all, #name);                                           \
-        if (making(changed) != making(present)) add(alone, #name); \
+#define SEARCH_PARAM(type, name, ...)                                            \
+    if (given.name != present.name) {                                            \
+        SearchParams changed = present;                                          \
+        changed.name = given.name;                                               \
+        add(all, #name);                                                         \
+        if (node_settings(changed) != node_settings(present)) add(alone, #name); \
     }
 #include "search/params.def"
 #undef SEARCH_PARAM
     return alone.empty() ? all : alone;
 }
 
-std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
+std::uint64_t salt_of(std::uint64_t seed) { return hash64(seed ^ 0x5e1ec7ULL); }
 
 }  // namespace
 
@@ -101,7 +101,7 @@ void Search::clear() {
 
 void Search::change(const SearchParams& params) {
     params.check();
-    if (making(params) != making(params_))
+    if (node_settings(params) != node_settings(params_))
         throw std::invalid_argument("settings that share a tree must agree in " + differing_settings(params, params_));
     params_ = params;
     select_ = selection_rule(params.selection);
@@ -130,8 +130,9 @@ void Search::set_root(const Game& game, std::span<const MoveRestriction> restric
     const auto played = continuation(game);
     set_komi(played);
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
-    if (!holds_after(played, game, named, restrictions) || !tree_.descend(*played) || is_spent(named)) tree_.clear();
-    named_ = named;
+    if (!holds_after(played, game, named, restrictions) || !tree_.descend(*played) || wasted_by_restrictions(named))
+        tree_.clear();
+    unrestricted_ = named;
     restrictions_.assign(restrictions.begin(), restrictions.end());
     restricted_depth_ = 0;
     for (const MoveRestriction& r : restrictions_)
@@ -141,9 +142,9 @@ void Search::set_root(const Game& game, std::span<const MoveRestriction> restric
     // The root itself.
     if (params_.simulate_to_end) tree_.root() = EdgeStats{tree_.root().node};
     game_ = game;
-    permitted_ = allowed;
+    unpruned_ = allowed;
     prune_settled(moves);
-    allowed_ = permitted_;
+    searched_ = unpruned_;
     ownership_.clear();
     ownership_count_ = 0;
     const bool by_name = std::ranges::any_of(restrictions, [&](const MoveRestriction& r) {
@@ -174,7 +175,7 @@ bool Search::holds_after(const std::optional<std::vector<Point>>& played, const 
     if (!played) return false;
     const bool same_root = played->empty();
     // Its visits say nothing about moves that could have none.
-    if (same_root && named != named_) return false;
+    if (same_root && named != unrestricted_) return false;
     const auto goes_deeper = [](const MoveRestriction& r) { return r.until_depth > 1; };
     const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, goes_deeper);
     if (restricted && !(same_root && std::ranges::equal(restrictions_, restrictions))) return false;
@@ -186,7 +187,7 @@ bool Search::holds_after(const std::optional<std::vector<Point>>& played, const 
 
 // Whether more than a tenth of a kept root's visits are of moves that are forbidden now: they count for a limit of
 // visits and tell nothing of the other moves.
-bool Search::is_spent(const MoveSet& named) const {
+bool Search::wasted_by_restrictions(const MoveSet& named) const {
     const EdgeStats& root = tree_.root();
     if (!root.node) return false;
     std::uint32_t forbidden = 0;
@@ -199,7 +200,7 @@ bool Search::is_spent(const MoveSet& named) const {
 bool Search::refreshes_root() const {
     const bool has_own_priors = params_.root_policy_optimism != params_.policy_optimism;
     const bool has_bonus = params_.is_weighted() && params_.ending_bonus != 0;
-    return params_.asks_network() && (params_.ownership || has_own_priors || has_bonus || params_.root_symmetries > 1);
+    return params_.uses_network() && (params_.ownership || has_own_priors || has_bonus || params_.root_symmetries > 1);
 }
 
 // The dynamic komi of the playouts. Black's winrate is that of the last root of this game.
@@ -224,14 +225,14 @@ void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
 void Search::pass_by_rule() {
     const Point pass = game_->board().pass();
     const Node& root = *tree_.root().node;
-    MoveSet rest = allowed_;
+    MoveSet rest = searched_;
     if (useful_moves(*game_, params_.dead_stones()).empty()) {
-        if (allowed_.test(pass) && root.find(pass) < root.move_count) allowed_.reset().set(pass);
+        if (searched_.test(pass) && root.find(pass) < root.move_count) searched_.reset().set(pass);
         return;
     }
     rest.reset(pass);
-    std::swap(allowed_, rest);
-    if (!allows_any(root)) allowed_ = rest;  // all other moves are forbidden or pruned
+    std::swap(searched_, rest);
+    if (!allows_any(root)) searched_ = rest;  // all other moves are forbidden or pruned
 }
 
 bool Search::permits(int depth, Color to_play, Point move) const {
@@ -257,13 +258,13 @@ std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
 
 bool Search::allows_any(const Node& node) const {
     return std::any_of(node.moves(), node.moves() + node.move_count,
-                       [&](const MovePrior& e) { return allowed_.test(e.point); });
+                       [&](const MovePrior& e) { return searched_.test(e.point); });
 }
 
 // Whether candidates left out a move of a kept root that is allowed by name, or a pass by rule.
 bool Search::lacks_candidate(const Node& root, bool by_name) const {
     if (!params_.has_candidates()) return false;
-    MoveSet missing = permitted_;
+    MoveSet missing = unpruned_;
     for (int i = 0; i < root.move_count; ++i) missing.reset(root.moves()[i].point);
     const bool rule = passes_by_rule() && missing.test(game_->board().pass());
     return by_name ? missing.any() : rule && useful_moves(*game_, params_.dead_stones()).empty();
@@ -287,12 +288,12 @@ bool Search::lies_in_encore(std::span<const Point> played, const Game& next) con
 
 // A list of candidates at the root is the best of what may be played there, and no list for other restrictions. A pass
 // by rule stays beside it.
-void Search::cut(Node& node, std::size_t depth) {
+void Search::keep_candidates(Node& node, std::size_t depth) {
     MovePrior* const end = node.moves() + node.move_count;
-    const auto allowed = [&](const MovePrior& e) { return permitted_.test(e.point); };
+    const auto allowed = [&](const MovePrior& e) { return unpruned_.test(e.point); };
     if (depth == 0) std::stable_partition(node.moves(), end, allowed);
     const Point pass = game_->board().pass();
-    const Point kept = depth == 0 && passes_by_rule() && permitted_.test(pass) ? pass : kNoPoint;
+    const Point kept = depth == 0 && passes_by_rule() && unpruned_.test(pass) ? pass : kNoPoint;
     cut_candidates(tree_, node, params_, game_->board().points(), game_->moves().size() + depth, kept);
 }
 
@@ -316,21 +317,21 @@ void Search::prune_settled(std::span<const Point> legal) {
     const bool useless = params_.prune_useless && has_passed_often(*game_);
     const PointSet settled = params_.prune_pass_alive || useless ? settled_area(*game_) : PointSet();
     settled_ = params_.prune_pass_alive ? settled : PointSet();
-    MoveSet rest = permitted_;
+    MoveSet rest = unpruned_;
     settled.for_each([&](Point p) { rest.reset(p); });
-    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) permitted_ = rest;
+    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) unpruned_ = rest;
 }
 
 void Search::prepare_root() {
     Node& root = *tree_.root().node;
-    allowed_ = permitted_;
+    searched_ = unpruned_;
     if (passes_by_rule()) pass_by_rule();
     representative_.clear();
-    if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_, restrictions_);
+    if (params_.merge_symmetric) representative_ = representatives(*game_, root, searched_, restrictions_);
     for (std::size_t p = 0; p < representative_.size(); ++p)
-        if (representative_[p] != static_cast<Point>(p)) allowed_.reset(p);
+        if (representative_[p] != static_cast<Point>(p)) searched_.reset(p);
     Amaf* const amaf = tree_.has_amaf() ? root.amaf() : nullptr;
-    root_priors_ = root_priors(root, allowed_, representative_, params_, random_, amaf);
+    root_priors_ = root_priors(root, searched_, representative_, params_, random_, amaf);
     prepare_bonus();
 }
 
@@ -384,7 +385,7 @@ std::vector<RootMove> Search::root_moves() const {
     const std::vector<float> play = weighted ? play_weights(at_root()) : std::vector<float>();
     for (int i = 0; i < root.node->move_count; ++i) {
         const MovePrior move = root.node->moves()[i];
-        if (!allowed_.test(move.point)) continue;
+        if (!searched_.test(move.point)) continue;
         const EdgeStats stats = i < root.node->edge_count ? root.node->edges[i] : EdgeStats{};
         if (weighted) {
             const float bonus = root_bonus_.empty() ? 0 : root_bonus_[i];

@@ -41,7 +41,7 @@ class Search {
     // Throws std::invalid_argument as SearchParams::check does.
     Search(const SearchParams& params, std::uint64_t seed);
 
-    // The state of a new search with this seed; the memory stays allocated.
+    // The state of a new search with this seed. Frees the memory of the tree.
     void restart(std::uint64_t seed);
     // Drops the tree and the root.
     void clear();
@@ -82,7 +82,7 @@ class Search {
 
     // Searches by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
     // (looked at between simulations; at least one counts); returns how many counted. Throws std::logic_error without a
-    // root, while leaves wait, or when the params ask a network. If the system gives fewer threads, those search.
+    // root, while leaves wait, or when the params use a network. If the system gives fewer threads, those search.
     // When a thread fails (no memory is left) all stop, the tree is dropped and the error is thrown. An error of the
     // visit that makes the root, before the threads begin, is thrown alone.
     std::int64_t run(std::int64_t simulations, int threads, double seconds);
@@ -120,7 +120,7 @@ class Search {
     RootMove root_as_move() const;
     std::vector<RootMove> root_moves() const;  // allowed moves, by falling visits
     // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
-    bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }
+    bool may_play(Point move) const { return searched_.test(representative_.empty() ? move : representative_[move]); }
     // The line that was visited most, from `first` on (a root move), at most `length` moves and not into the encore.
     std::vector<LineMove> line(Point first, int length) const;
     // The move to play, by params.temperature and params.diversity, or by another temperature alone; kNoPoint if no
@@ -134,7 +134,7 @@ class Search {
     std::vector<float> policy_weights() const;
 
     const Tree& tree() const { return tree_; }
-    // Of the tree, as held from the system, and of all that is as large for every tree; about.
+    // Memory in bytes, approximately: what the tree has taken from the system, and all that is as large for every tree.
     std::size_t bytes() const { return sizeof *this + simulations_.size() * sizeof(Simulation) + tree_.held(); }
 
   private:
@@ -228,10 +228,10 @@ class Search {
     End expand(Simulation& sim);
     int symmetry_for(const Game& leaf, int nth = 0) const;
     void refresh_root(const Waiting& leaf, const LeafResults& result, const Layout& layout);
-    void settle_leaf(const Waiting& leaf, const LeafResults& result, const Layout& layout);
+    void apply_evaluation(const Waiting& leaf, const LeafResults& result, const Layout& layout);
     void average_root();
     void add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
-    void tell_advantage(const PlaneSet& set, const Game& leaf, float* scalars) const;
+    void write_advantage_inputs(const PlaneSet& set, const Game& leaf, float* scalars) const;
     void keep_ownership(Node& node, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
     RootEvaluation evaluation_of(const LeafResults& row, const Layout& layout) const;
@@ -244,10 +244,10 @@ class Search {
     bool passes_by_rule() const { return !has_pass_ && params_.pass_policy == PassPolicy::free; }
     bool holds_after(const std::optional<std::vector<Point>>& played, const Game& game, const MoveSet& named,
                      std::span<const MoveRestriction> restrictions) const;
-    bool is_spent(const MoveSet& named) const;
+    bool wasted_by_restrictions(const MoveSet& named) const;
     bool refreshes_root() const;
     void set_komi(const std::optional<std::vector<Point>>& played);
-    void cut(Node& node, std::size_t depth);
+    void keep_candidates(Node& node, std::size_t depth);
     void prune_settled(std::span<const Point> legal);
     void apply_pass_policy(const Game& game, MoveSet& allowed) const;
     void pass_by_rule();
@@ -266,8 +266,8 @@ class Search {
     std::vector<std::unique_ptr<Simulation>> simulations_;  // the first for gather and the first thread of run
     Tree tree_;
     std::optional<Game> game_;
-    MoveSet permitted_;          // at the root, by the caller and what is pruned there
-    MoveSet allowed_;            // of these the ones to be searched: passes by rule, a move for all that are symmetric
+    MoveSet unpruned_;  // of the unrestricted root moves those that are legal and not pruned
+    MoveSet searched_;  // of the unpruned ones those to be searched: passes by rule, a move for all that are symmetric
     bool plays_encore_ = false;  // params.encore, under rules and by a network that have one
     std::vector<MoveRestriction> restrictions_;
     int restricted_depth_ = 0;  // positions from this depth on are free; 0 where the root alone is restricted
@@ -279,7 +279,7 @@ class Search {
     std::vector<WeightedMove> weighted_;  // for recompute()
     std::vector<float> bonus_points_;     // of the score of root moves, by point and pass; empty where there is none
     std::vector<float> root_bonus_;       // the same as utility, by edge
-    MoveSet named_;                       // the root moves that `restrictions_` leave
+    MoveSet unrestricted_;                // the root moves that `restrictions_` leave, legal or not
     std::vector<float> root_priors_;
     RootPlan plan_;
     std::vector<Point> representative_;  // of each root move; empty if each stands for itself

@@ -129,7 +129,7 @@ static std::uint64_t bias_key(const Game& game, Point move) {
 
 // The position at the end of the path: its state, moves and priors, and the result of its playouts. Of what threads
 // share it reads what does not change while they run: `game_`, the params, `prior_policy_`, and what is known of the
-// root before (`settled_`, `permitted_`, `restrictions_` and their depth).
+// root before (`settled_`, `unpruned_`, `restrictions_` and their depth).
 void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
     if (plays_encore_) sim.game.set_encore(true);
@@ -145,7 +145,7 @@ void Search::examine_leaf(Simulation& sim) {
     }
     sim.key = tree_.is_graph() ? position_key(sim.game) : 0, sim.stones = sim.game.board().hash();
     if (static_cast<int>(sim.line.size()) < restricted_depth_)  // no node of a graph belongs to two of these depths
-        sim.key = SplitMix64(sim.key + sim.line.size() + 1).next();
+        sim.key = hash64(sim.key + sim.line.size() + 1);
     const bool is_root = sim.line.empty();
     // A root is searched even after the game.
     const bool passed = params_.conservative_pass && sim.line.size() == 1 && sim.line[0] == sim.game.board().pass();
@@ -154,7 +154,7 @@ void Search::examine_leaf(Simulation& sim) {
     // the position out anew. A game with an encore goes on, and ends with a count.
     const bool agreed = sim.game.rules().scoring == Scoring::territory && sim.game.ending() == Ending::passes &&
                         !params_.simulate_to_end && !sim.game.encore_from();
-    const bool is_played_out = agreed && !is_root && !params_.asks_network();
+    const bool is_played_out = agreed && !is_root && !params_.uses_network();
     if (is_played_out) sim.below_expand_threshold = true;
     const bool goes_on = passed || is_played_out;
     sim.over = !is_root && ((sim.game.is_over() && !goes_on) || (params_.simulate_to_end && is_long_enough(sim.game)));
@@ -177,9 +177,9 @@ void Search::examine_leaf(Simulation& sim) {
         candidate_moves(sim.game, params_.prune_eyes, sim.moves, !tree_.is_graph());
         prune_moves(sim.game.board(), sim.game.to_play(), params_, sim.moves);
         if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
-        if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return permitted_.test(p); }))
+        if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return unpruned_.test(p); }))
             candidate_moves(sim.game, false, sim.moves, !tree_.is_graph());
-        // Restrictions of the root are kept in `permitted_`, so that its node serves others too.
+        // Restrictions of the root are kept in `unpruned_`, so that its node serves others too.
         const auto depth = static_cast<int>(sim.line.size());
         if (!is_root && depth < restricted_depth_)
             std::erase_if(sim.moves, [&](Point p) { return !permits(depth, sim.game.to_play(), p); });
@@ -207,7 +207,7 @@ Outcome Search::mixed(const Node& node, Outcome playouts) const {
 // Whether a node is the end of a game that the network judges, by playouts too: each visit has its own. In a graph a
 // node has one value for all.
 bool Search::is_judged(const Node& node) const {
-    return node.terminal && !node.counted && params_.playouts > 0 && params_.asks_network() && !tree_.is_graph();
+    return node.terminal && !node.counted && params_.playouts > 0 && params_.uses_network() && !tree_.is_graph();
 }
 
 // The value of a draw for the side to move.
@@ -229,10 +229,10 @@ Node* Search::add_node(Simulation& sim) {
         if (params_.is_weighted() && sim.counted) set_own(*node, sim);
     } else if (prior_policy_) {
         set_priors_from_weights(*node, sim.weights);
-        if (!params_.asks_network())
-            cut(*node, sim.path.size());  // else with the result, which says whether passes go by rule
+        if (!params_.uses_network())
+            keep_candidates(*node, sim.path.size());  // else with the result, which says whether passes go by rule
     }
-    if (sim.counted || !params_.asks_network()) {
+    if (sim.counted || !params_.uses_network()) {
         node->value = sim.outcome.value;
         node->score = sim.outcome.score;
         node->ready = true;
