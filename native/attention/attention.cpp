@@ -22,14 +22,14 @@ struct alignas(64) Line {
     float at[16];
 };
 
-/// Attention, compiled for the instructions that it needs.
+// Attention, compiled for the instructions that it needs.
 struct Compiled {
     std::string_view name;
     void (*run)(const AttentionSizes&, const AttentionCall&);
     std::vector<std::string_view> needs;
 };
 
-/// Linux gives the matrix units to a process that asks.
+// Linux gives the matrix units to a process that asks.
 [[maybe_unused]] bool may_use_tiles() {
 #ifdef TENGEN_AMX
     constexpr int kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -39,7 +39,7 @@ struct Compiled {
 #endif
 }
 
-/// Those that this processor and system can run, the fastest first.
+// Those that this processor and system can run, the fastest first.
 const std::vector<Compiled>& runnable() {
     static const std::vector<Compiled> found = [] {
         std::vector<Compiled> sets;

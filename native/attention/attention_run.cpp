@@ -24,7 +24,7 @@ __m512 widened(const Half* from) {
     return (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(read), 16);
 }
 
-/// A head of the rotation.
+// A head of the rotation.
 struct Turn {
     const float *cosine, *sine;
 
@@ -35,7 +35,7 @@ struct Turn {
         sine += (Index)head * points * size;
     }
 
-    /// Writes the channels of a point times `scale`, turned. The order of channels changes, for queries and keys alike.
+    // Writes the channels of a point times `scale`, turned. The order of channels changes, for queries and keys alike.
     void apply(const Half* in, int point, int size, float scale, Half* out) const {
         const int half = size / 2;
         const __m512 factor = _mm512_set1_ps(scale);
@@ -52,7 +52,7 @@ struct Turn {
     }
 };
 
-/// Transposes 16 x 16 words, which are pairs of halves.
+// Transposes 16 x 16 words, which are pairs of halves.
 void transpose(const Half* in, int stride, Half* out) {
     __m512i r[16], t[16];
     for (int i = 0; i < 16; ++i) r[i] = _mm512_loadu_si512(in + (Index)i * stride);
@@ -78,14 +78,14 @@ void transpose(const Half* in, int stride, Half* out) {
     }
 }
 
-/// Two to the power of x with a relative error of 0.0001, which is little beside that of weights of 8 bits.
+// Two to the power of x with a relative error of 0.0001, which is little beside that of weights of 8 bits.
 __m512 power_of_two(__m512 x) {
     const __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF);  // x less the whole number below
     const __m512 terms = ((_mm512_set1_ps(0.07826797f) * f + 0.22630768f) * f + 0.69542435f) * f + 1.0f;
     return _mm512_scalef_ps(terms, x);  // which takes the whole number below
 }
 
-/// Writes 2^(logit - the largest) of a row of `count` logits, a multiple of 32, and returns their sum.
+// Writes 2^(logit - the largest) of a row of `count` logits, a multiple of 32, and returns their sum.
 float exponentials(const float* logits, int count, Half* out) {
     __m512 most = _mm512_load_ps(logits), others = _mm512_load_ps(logits + 16);
     for (int i = 32; i < count; i += 32) {
@@ -103,7 +103,7 @@ float exponentials(const float* logits, int count, Half* out) {
     return _mm512_reduce_add_ps(sum);
 }
 
-/// A call and its parts of the space.
+// A call and its parts of the space.
 struct Layer : AttentionSizes, AttentionCall {
     Products products;
     int padded;

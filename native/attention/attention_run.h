@@ -7,7 +7,7 @@ struct AttentionSizes {
     int heads, key_heads, query_size, value_size;  // channels of a query or key and of a value
 };
 
-/// Channel c of the first half of a head and channel c of the second turn together. Null cosine: nothing turns.
+// Channel c of the first half of a head and channel c of the second turn together. Null cosine: nothing turns.
 struct AttentionRotation {
     const float* cosine = nullptr;  // [points][size], or [heads][points][size] with `of_head`
     const float* sine = nullptr;
@@ -33,8 +33,8 @@ constexpr int kAttentionUnit = 32;  // keys are padded to a multiple of it: the 
 // Static: a copy that is compiled for an instruction set must not serve the rest of the program.
 static constexpr int padded_keys(int points) { return (points + kAttentionUnit - 1) / kAttentionUnit * kAttentionUnit; }
 
-/// Floats that a call works with: packed keys and values of a key head, and 16 queries, their products, weights and
-/// results, and the bias.
+// Floats that a call works with: packed keys and values of a key head, and 16 queries, their products, weights and
+// results, and the bias.
 static constexpr int attention_space(const AttentionSizes& sizes, int points) {
     const int keys = padded_keys(points);
     return keys * (sizes.query_size + sizes.value_size) / 2 + 8 * sizes.query_size + 24 * keys + 16 * sizes.value_size +

@@ -13,18 +13,18 @@
 namespace tengen::TENGEN_INSTRUCTIONS {
 namespace {
 
-/// GCC 12 does not tell what its functions of tiles read and write: here all of it is in memory.
+// GCC 12 does not tell what its functions of tiles read and write: here all of it is in memory.
 inline __attribute__((always_inline)) void settle_memory() { __asm__ volatile("" ::: "memory"); }
 
-/// What LDTILECFG reads.
+// What LDTILECFG reads.
 struct alignas(64) TileConfiguration {
     unsigned char palette = 0, start = 0, reserved[14] = {};
     unsigned short row_bytes[16] = {};
     unsigned char rows[16] = {};
 };
 
-/// The products of 16 queries. The units have whole tiles while it lives; then those of the caller again: oneDNN
-/// configures its tiles once and expects them to stay.
+// The products of 16 queries. The units have whole tiles while it lives; then those of the caller again: oneDNN
+// configures its tiles once and expects them to stay.
 class Products {
   public:
     Products() {
@@ -43,7 +43,7 @@ class Products {
     Products(const Products&) = delete;
     ~Products() { _tile_loadconfig(&before_); }
 
-    /// Logits [16][count] of `queries` [16][size] and `count` keys: tiles 0 and 1 have those of 32 keys.
+    // Logits [16][count] of `queries` [16][size] and `count` keys: tiles 0 and 1 have those of 32 keys.
     void multiply_keys(const Half* queries, int size, const Half* keys, int count, const float* bias,
                        float* logits) const {
         const bool deep = size > 32;
@@ -70,7 +70,7 @@ class Products {
         settle_memory();
     }
 
-    /// Sums [16][size] of `count` values by `weights` [16][count]: tiles 0 and 1 have those of 32 channels.
+    // Sums [16][size] of `count` values by `weights` [16][count]: tiles 0 and 1 have those of 32 channels.
     void multiply_values(const Half* weights, int count, const Half* values, int size, float* sums) const {
         settle_memory();
         for (int c = 0; c < size; c += 32) {

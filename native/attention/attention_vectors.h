@@ -10,16 +10,16 @@
 namespace tengen::TENGEN_INSTRUCTIONS {
 namespace {
 
-/// The products of 16 queries.
+// The products of 16 queries.
 class Products {
   public:
-    /// Logits [16][count] of `queries` [16][size] and `count` keys.
+    // Logits [16][count] of `queries` [16][size] and `count` keys.
     void multiply_keys(const Half* queries, int size, const Half* keys, int count, const float* bias,
                        float* logits) const {
         for (int i = 0; i < count; i += 32) multiply<2>(queries, size, keys + i * size, bias + i, logits + i, count);
     }
 
-    /// Sums [16][size] of `count` values by `weights` [16][count].
+    // Sums [16][size] of `count` values by `weights` [16][count].
     void multiply_values(const Half* weights, int count, const Half* values, int size, float* sums) const {
         int c = 0;
         for (; c + 16 < size; c += 32) multiply<2>(weights, count, values + c * count, nullptr, sums + c, size);
@@ -27,8 +27,8 @@ class Products {
     }
 
   private:
-    /// Writes to `out` [16][stride] the rows of `left` [16][depth] times those of `right` [lines][depth / 2][16][2], 16
-    /// columns a line, plus `start` of each column (null: 0).
+    // Writes to `out` [16][stride] the rows of `left` [16][depth] times those of `right` [lines][depth / 2][16][2], 16
+    // columns a line, plus `start` of each column (null: 0).
     template <int Lines>
     static void multiply(const Half* left, int depth, const Half* right, const float* start, float* out, int stride) {
         constexpr int kBlock = 8;  // rows at once: with two lines 16 of 32 registers

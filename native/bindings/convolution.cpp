@@ -45,7 +45,7 @@ void make(Winograd* self, const Images<const float>& weights, const Bias& bias, 
                         static_cast<int>(weights.shape(1)), static_cast<int>(kernel), is_bf16(precision), instructions);
 }
 
-/// The dimensions of images [N, channels, rows, columns], or [N, rows, columns, channels] with channels last.
+// The dimensions of images [N, channels, rows, columns], or [N, rows, columns, channels] with channels last.
 struct Shape {
     int batch, channels, rows, columns;
 
@@ -72,7 +72,7 @@ bool overlap(const A& a, const B& b) {
     return b.data() < a.data() + a.size() && a.data() < b.data() + b.size();
 }
 
-/// The shape of the results of a convolution. Throws ValueError for arrays that are not its images of one batch.
+// The shape of the results of a convolution. Throws ValueError for arrays that are not its images of one batch.
 template <class A, class B>
 Shape shape_of(const Winograd& self, const A& in, const B& out, bool channels_last) {
     const Shape given(in, channels_last), made = given.with(self.outputs());

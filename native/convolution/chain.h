@@ -8,10 +8,10 @@
 
 namespace tengen {
 
-/// Convolutions that follow each other, as one call. Images that they read and make lie in memory of the thread, in
-/// blocks, which need no change of order between two steps.
-///
-/// The values that they read and make have numbers: first the given ones, then what each step makes.
+// Convolutions that follow each other, as one call. Images that they read and make lie in memory of the thread, in
+// blocks, which need no change of order between two steps.
+//
+// The values that they read and make have numbers: first the given ones, then what each step makes.
 class ConvolutionChain {
   public:
     struct Step {
@@ -21,7 +21,7 @@ class ConvolutionChain {
         bool relu = false, input_relu = false;                // as in Winograd::run and WinogradInput
     };
 
-    /// What a value is, with its channels; those of a mask are 1.
+    // What a value is, with its channels; those of a mask are 1.
     enum class Kind { images, bias, mask };
     struct Value {
         Kind kind;
@@ -29,24 +29,24 @@ class ConvolutionChain {
         bool operator==(const Value&) const = default;
     };
 
-    /// A given value of a call; a bias may have a row for each image.
+    // A given value of a call; a bias may have a row for each image.
     struct Given {
         const float* data;
         bool of_image = false;
     };
 
-    /// `results` are the numbers of the values that a call gives. Throws std::invalid_argument for a number of no value
-    /// that is known before its step, for one that is read as two kinds or with two numbers of channels, for a
-    /// given value that no step reads, and for a result that is named twice.
+    // `results` are the numbers of the values that a call gives. Throws std::invalid_argument for a number of no value
+    // that is known before its step, for one that is read as two kinds or with two numbers of channels, for a
+    // given value that no step reads, and for a result that is named twice.
     ConvolutionChain(int given, std::vector<Step> steps, std::vector<int> results);
 
-    /// The given values, and the channels of the results.
+    // The given values, and the channels of the results.
     std::span<const Value> given() const { return std::span(values_).first(given_); }
     int result_channels(int i) const { return values_[results_[i]].channels; }
     int results() const { return static_cast<int>(results_.size()); }
 
-    /// Computes `results` from `given`, images [batch][channels][rows][columns]; no result may overlap another array.
-    /// Runs on the calling thread. May be called by several threads.
+    // Computes `results` from `given`, images [batch][channels][rows][columns]; no result may overlap another array.
+    // Runs on the calling thread. May be called by several threads.
     void run(std::span<const Given> given, std::span<float* const> results, int batch, int rows, int columns) const;
 
   private:

@@ -58,7 +58,7 @@ bool can_run(const Compiled& set, bool bf16) {
            std::ranges::all_of(set.needs, [&](auto need) { return std::ranges::find(flags, need) != flags.end(); });
 }
 
-/// The set of this name, or the fastest. Throws std::invalid_argument where the processor has none.
+// The set of this name, or the fastest. Throws std::invalid_argument where the processor has none.
 const Compiled& chosen(std::string_view name, bool bf16) {
     for (const Compiled& set : compiled())
         if ((name.empty() || set.name == name) && can_run(set, bf16)) return set;
@@ -68,8 +68,8 @@ const Compiled& chosen(std::string_view name, bool bf16) {
 
 int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
-/// The transform of weights [6][kernel]: powers of the interpolation points, over the product of their distances; the
-/// last one is infinity.
+// The transform of weights [6][kernel]: powers of the interpolation points, over the product of their distances; the
+// last one is infinity.
 struct WeightTransform {
     double g[kTile][5] = {};
 
@@ -85,7 +85,7 @@ struct WeightTransform {
     }
 };
 
-/// The tiles of images, without room to compute in.
+// The tiles of images, without room to compute in.
 WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows, int columns, ImageLayout layout) {
     const int step = kTile + 1 - kernel;
     WinogradTiles tiles{};
@@ -103,8 +103,8 @@ WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows,
     return tiles;
 }
 
-/// Calls `run` with the lines of tiles at once that fit in the cache, where each of the 36 points of a tile takes so
-/// many bytes, in nearly equal parts. `give_space` makes room for the points of the tiles of a part.
+// Calls `run` with the lines of tiles at once that fit in the cache, where each of the 36 points of a tile takes so
+// many bytes, in nearly equal parts. `give_space` makes room for the points of the tiles of a part.
 template <class Call>
 void run_parts(Call call, int bytes, auto give_space, void (*run)(const Call&)) {
     const int all = call.end, fitting = std::max(1, kSpace / std::max(1, kPoints * bytes * call.across));
@@ -119,13 +119,13 @@ void run_parts(Call call, int bytes, auto give_space, void (*run)(const Call&)) 
 
 size_t lines(size_t floats) { return (floats + kColumns - 1) / kColumns; }
 
-/// Lines of the strip of a call.
+// Lines of the strip of a call.
 size_t strip_lines(const WinogradTiles& tiles) {
     const int width = tiles.across * (kTile + 1 - tiles.kernel) + kTile;
     return static_cast<size_t>(kTile) * width + static_cast<size_t>(tiles.rows) * tiles.columns;
 }
 
-/// The nearest number of bf16, the even one of two.
+// The nearest number of bf16, the even one of two.
 unsigned short to_bf16(double value) {
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
     return static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
@@ -197,7 +197,7 @@ void Winograd::run(const std::uint16_t* in, std::uint16_t* out, int batch, int r
     run_call(whole);
 }
 
-/// Runs a call that has all but weights, bias and room.
+// Runs a call that has all but weights, bias and room.
 void Winograd::run_call(WinogradCall& whole) const {
     whole.weights = weights_.data();
     whole.bias = bias_.data();

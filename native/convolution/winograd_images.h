@@ -8,14 +8,14 @@
 namespace tengen::TENGEN_INSTRUCTIONS {
 namespace {
 
-/// Lines of tiles of one image, of those that are done at once.
+// Lines of tiles of one image, of those that are done at once.
 struct Segment {
     Index image;
     int line, lines;  // of the image
     int tile;         // the first of those at once
 };
 
-/// Calls `visit` with each part of the lines of a call that lies in one image.
+// Calls `visit` with each part of the lines of a call that lies in one image.
 template <class Visit>
 void each_segment(const WinogradTiles& tiles, Visit visit) {
     for (int at = tiles.begin; at < tiles.end;) {
@@ -25,13 +25,13 @@ void each_segment(const WinogradTiles& tiles, Visit visit) {
     }
 }
 
-/// Points of an image, each a vector of channels `step` numbers after the one before.
+// Points of an image, each a vector of channels `step` numbers after the one before.
 struct Points {
     const float* first;
     int step;
 };
 
-/// Where the first point of channel `c` of an image lies, among images of so many channels.
+// Where the first point of channel `c` of an image lies, among images of so many channels.
 Index place_of(const WinogradTiles& tiles, Index image, int channels, int c) {
     const Index area = static_cast<Index>(tiles.rows) * tiles.columns;
     switch (tiles.layout) {
@@ -46,14 +46,14 @@ Index place_of(const WinogradTiles& tiles, Index image, int channels, int c) {
     __builtin_unreachable();
 }
 
-/// The image of this number among images of so many channels.
+// The image of this number among images of so many channels.
 const void* image_at(const WinogradTiles& tiles, const void* images, Index number, int channels) {
     const Index bytes = tiles.halves ? 2 : sizeof(float);
     return static_cast<const char*>(images) + place_of(tiles, number, channels, 0) * bytes;
 }
 
-/// Copies `count` points of `here` channels, at most a vector of them, from planes `area` numbers apart into vectors
-/// `step` numbers apart; channels that are not there are 0.
+// Copies `count` points of `here` channels, at most a vector of them, from planes `area` numbers apart into vectors
+// `step` numbers apart; channels that are not there are 0.
 void gather_points(const float* from, int area, int here, int count, float* to, int step) {
     int i = 0;
     // The last block of points overlaps the one before.
@@ -69,7 +69,7 @@ void gather_points(const float* from, int area, int here, int count, float* to, 
             to[static_cast<Index>(i) * step + j] = j < here ? from[static_cast<Index>(j) * area + i] : 0;
 }
 
-/// The reverse. `finish` makes a result, a vector of points or one, of the number at its place in `to`.
+// The reverse. `finish` makes a result, a vector of points or one, of the number at its place in `to`.
 template <class Finish>
 void scatter_points(const float* from, int step, int here, int count, float* to, int area, Finish finish) {
     int i = 0;
@@ -91,8 +91,8 @@ void scatter_points(const float* from, int step, int here, int count, float* to,
     }
 }
 
-/// `here` channels from `c` on of `count` points of an image, from its point `place` on; channels that are not there
-/// are 0. They are where they lie already or in `space`.
+// `here` channels from `c` on of `count` points of an image, from its point `place` on; channels that are not there
+// are 0. They are where they lie already or in `space`.
 Points read_points(const WinogradTiles& tiles, const void* image, int channels, int c, int here, int place, int count,
                    float* space) {
     const int area = tiles.rows * tiles.columns;

@@ -14,8 +14,8 @@ namespace {
 
 #define TENGEN_INLINE __attribute__((always_inline))
 
-/// Calls `visit.template operator()<i>()` for i of 0 to Count - 1. GCC may unroll a loop too late to keep an array in
-/// registers (measured with AVX-512 in f32: 1.2 times the speed of 128 channels, 1.04 of 96).
+// Calls `visit.template operator()<i>()` for i of 0 to Count - 1. GCC may unroll a loop too late to keep an array in
+// registers (measured with AVX-512 in f32: 1.2 times the speed of 128 channels, 1.04 of 96).
 template <int Count, int I = 0>
 TENGEN_INLINE inline void each(const auto& visit) {
     if constexpr (I < Count) {
@@ -24,7 +24,7 @@ TENGEN_INLINE inline void each(const auto& visit) {
     }
 }
 
-/// Calls `visit.template operator()<count>()`, for a count of 1 to kMaxRows.
+// Calls `visit.template operator()<count>()`, for a count of 1 to kMaxRows.
 template <int Rows = kMaxRows>
 void with_rows(int count, auto visit) {
     if constexpr (Rows > 1)
@@ -34,7 +34,7 @@ void with_rows(int count, auto visit) {
 
 // --- Tiles
 
-/// Puts what a tile has at one of the 36 points, in the channels from `c` on, into the arrays of `read_tiles`.
+// Puts what a tile has at one of the 36 points, in the channels from `c` on, into the arrays of `read_tiles`.
 void put(Element* to, int point, int tile, int tiles, int depth, int c, Vec value) {
     store_first(to + (static_cast<Index>(point) * tiles + tile) * depth + c, value, depth - c);
 }
@@ -60,9 +60,9 @@ void put(Word* to, int point, int tile, int tiles, int depth, int c, Vec value) 
 using Word = float;
 #endif
 
-/// Transforms the tiles of a segment of an image of `channels` into `to` [36][tiles][depth], or with `To` of words, for
-/// the gradient of weights, into [36][tiles, of which bf16 puts two into a word][depth]. A tile reads `In` x `In`
-/// points of the image, `Step` after those of the one before, as `before` has them.
+// Transforms the tiles of a segment of an image of `channels` into `to` [36][tiles][depth], or with `To` of words, for
+// the gradient of weights, into [36][tiles, of which bf16 puts two into a word][depth]. A tile reads `In` x `In`
+// points of the image, `Step` after those of the one before, as `before` has them.
 template <int In, int Step, auto Transform, class To>
 void read_tiles(const WinogradTiles& tiles, const void* image, int channels, const Segment& segment,
                 const WinogradInput& before, To* to, int at_once, int depth) {
@@ -123,7 +123,7 @@ void read_tiles(const WinogradTiles& tiles, const void* image, int channels, con
     }
 }
 
-/// The input of a convolution with `Out` results a tile and side.
+// The input of a convolution with `Out` results a tile and side.
 template <int Out, class To>
 void read_input(const WinogradTiles& tiles, const void* image, const Segment& segment, const WinogradInput& before,
                 To* to, int at_once) {
@@ -132,8 +132,8 @@ void read_input(const WinogradTiles& tiles, const void* image, const Segment& se
 
 // --- A convolution
 
-/// `to` [Rows][16] of `Blocks` blocks of outputs = `from` [Rows][depth] * the weights of each block [depth][16]. The
-/// weights of two blocks are `next_weights` lines apart, their results `next` numbers.
+// `to` [Rows][16] of `Blocks` blocks of outputs = `from` [Rows][depth] * the weights of each block [depth][16]. The
+// weights of two blocks are `next_weights` lines apart, their results `next` numbers.
 template <int Rows, int Blocks>
 void multiply(const Element* from, const WinogradLine* weights, Index next_weights, float* to, Index next, int depth) {
     constexpr int kWides = Blocks * kParts;
@@ -153,8 +153,8 @@ void multiply(const Element* from, const WinogradLine* weights, Index next_weigh
     });
 }
 
-/// Brings `count` results of `here` outputs from the strip to their places in the image, from its point `place` on.
-/// `finish` makes a result of a sum and, where there is one, the number of the residual; `first` as of write_tiles.
+// Brings `count` results of `here` outputs from the strip to their places in the image, from its point `place` on.
+// `finish` makes a result of a sum and, where there is one, the number of the residual; `first` as of write_tiles.
 void write_strip(const WinogradCall& call, Index first, int here, int place, int count, const auto& finish) {
     const float* residual = call.residual ? call.residual + first : nullptr;
     float* out = static_cast<float*>(call.out) + (call.halves ? 0 : first);
@@ -182,8 +182,8 @@ void write_strip(const WinogradCall& call, Index first, int here, int place, int
     }
 }
 
-/// Results of a segment for `here` outputs, at most a vector of them, from `from` [36][tiles][16]: bias, residual and
-/// ReLU applied. `first` is the place of the first of them in `residual` and `out`.
+// Results of a segment for `here` outputs, at most a vector of them, from `from` [36][tiles][16]: bias, residual and
+// ReLU applied. `first` is the place of the first of them in `residual` and `out`.
 template <int Out>
 void write_tiles(const WinogradCall& call, const float* from, int at_once, const Segment& segment, const float* bias,
                  Index first, int here) {
@@ -238,7 +238,7 @@ void write_tiles(const WinogradCall& call, const float* from, int at_once, const
     }
 }
 
-/// The products of `Blocks` blocks of 16 outputs, from `k` on.
+// The products of `Blocks` blocks of 16 outputs, from `k` on.
 template <int Blocks>
 void multiply_blocks(const WinogradCall& call, int k, int tiles) {
     const Element* transformed = reinterpret_cast<const Element*>(call.transformed);
@@ -281,8 +281,8 @@ void run(const WinogradCall& call) {
 
 // --- The gradient of its weights
 
-/// `to` [Rows][wide] += the transpose of `from` [words][depth] * `gradients` [words][wide], Rows and `Blocks` times 16
-/// columns of them.
+// `to` [Rows][wide] += the transpose of `from` [words][depth] * `gradients` [words][wide], Rows and `Blocks` times 16
+// columns of them.
 template <int Rows, int Blocks>
 void add_products(const WinogradGradientCall& call, const float* from, const float* gradients, float* to, int words) {
     constexpr int kWides = Blocks * kParts;
@@ -334,7 +334,7 @@ void run_gradient(const WinogradGradientCall& call) {
 
 // --- Layouts
 
-/// Calls `visit` with the first of each vector of channels, how many of them there are, and its place in blocks.
+// Calls `visit` with the first of each vector of channels, how many of them there are, and its place in blocks.
 void each_vector(int channels, int points, auto visit) {
     for (int c = 0; c < channels; c += kLanes)
         visit(c, min(kLanes, channels - c), (static_cast<Index>(c / kColumns) * points) * kColumns + c % kColumns);

@@ -4,17 +4,17 @@
 namespace tengen {
 
 constexpr int kTile = 6, kPoints = kTile * kTile, kColumns = 16, kDepthUnit = 8;
-/// The interpolation points are 0, these and their negatives, and infinity.
+// The interpolation points are 0, these and their negatives, and infinity.
 constexpr double kWinogradNear = 2.0 / 3, kWinogradFar = 1.5;
 
-/// How the channels of images lie in memory.
+// How the channels of images lie in memory.
 enum class ImageLayout {
     channels_first,  // [batch][channels][rows][columns]
     channels_last,   // [batch][rows][columns][channels]
     blocks,          // [batch][channels / 16][rows][columns][16], the last block filled up with anything finite
 };
 
-/// The weights of an input for sixteen outputs at their place in the cache, or in bf16 those of two inputs in turn.
+// The weights of an input for sixteen outputs at their place in the cache, or in bf16 those of two inputs in turn.
 struct alignas(64) WinogradLine {
     union {
         float at[kColumns];
@@ -22,8 +22,8 @@ struct alignas(64) WinogradLine {
     };
 };
 
-/// Applied to the input of a convolution, in this order: `bias` is added, with `relu` no value is below 0, and the
-/// points are multiplied by `mask`. Null: left out.
+// Applied to the input of a convolution, in this order: `bias` is added, with `relu` no value is below 0, and the
+// points are multiplied by `mask`. Null: left out.
 struct WinogradInput {
     const float* bias = nullptr;  // [inputs], or [batch][inputs] with `bias_of_image`
     bool bias_of_image = false;
@@ -31,7 +31,7 @@ struct WinogradInput {
     const float* mask = nullptr;  // [batch][rows][columns]
 };
 
-/// Images and the tiles that they are cut into, with room for what is computed in between.
+// Images and the tiles that they are cut into, with room for what is computed in between.
 struct WinogradTiles {
     int inputs, outputs, kernel, batch, rows, columns;
     ImageLayout layout;
@@ -42,7 +42,7 @@ struct WinogradTiles {
     float* transformed;  // [36][tiles][depth], in bf16 where the products are: for gradients, a pair of tiles a word
 };
 
-/// A call of Winograd::run, with the padded weights and bias.
+// A call of Winograd::run, with the padded weights and bias.
 struct WinogradCall : WinogradTiles {
     const void* in;
     const float* residual;  // of floats
@@ -54,7 +54,7 @@ struct WinogradCall : WinogradTiles {
     float* products;              // [2][36][tiles][16]
 };
 
-/// A call of winograd_weight_gradient.
+// A call of winograd_weight_gradient.
 struct WinogradGradientCall : WinogradTiles {
     const void *in, *gradient;
     int wide;          // outputs padded to 16
@@ -64,7 +64,7 @@ struct WinogradGradientCall : WinogradTiles {
 
 using WinogradRun = void(const WinogradCall& call);
 using WinogradGradientRun = void(const WinogradGradientCall& call);
-/// Copies an image of so many channels and points from channels first to blocks, or back.
+// Copies an image of so many channels and points from channels first to blocks, or back.
 using BlockCopy = void(const float* from, float* to, int channels, int points);
 
 #define TENGEN_DECLARE_WINOGRAD(instructions)  \

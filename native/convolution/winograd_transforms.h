@@ -14,7 +14,7 @@ namespace {
 constexpr float kNear = static_cast<float>(kWinogradNear), kFar = static_cast<float>(kWinogradFar);
 constexpr float kNear2 = kNear * kNear, kFar2 = kFar * kFar, kBoth2 = kNear2 + kFar2;
 
-/// Transform of six input points of a line, `step` apart, into `to`.
+// Transform of six input points of a line, `step` apart, into `to`.
 void transform_input(const Vec* d, Vec* to) {
     const Vec even = d[4] - kFar2 * d[2], odd = kNear * d[3] - kFar * d[1];
     const Vec even2 = d[4] - kNear2 * d[2], odd2 = kFar * d[3] - kNear * d[1];
@@ -26,7 +26,7 @@ void transform_input(const Vec* d, Vec* to) {
     to[5] = d[1] - kBoth2 * d[3] + d[5];
 }
 
-/// Transform of six products of a line into `Out` (4 or 2) results.
+// Transform of six products of a line into `Out` (4 or 2) results.
 template <int Out>
 void transform_output(const Vec* m, Vec* to) {
     const Vec even = m[1] + m[2], odd = m[1] - m[2], even2 = m[3] + m[4], odd2 = m[3] - m[4];
@@ -40,7 +40,7 @@ void transform_output(const Vec* m, Vec* to) {
     }
 }
 
-/// The reverse of `transform_output`, as gradients go: `Out` results of a line to six products.
+// The reverse of `transform_output`, as gradients go: `Out` results of a line to six products.
 template <int Out>
 void transform_gradient(const Vec* y, Vec* to) {
     Vec even = y[0], odd = kNear * y[1], even2 = y[0], odd2 = kFar * y[1];

@@ -41,7 +41,7 @@ void store(float* to, V value) {
     __builtin_memcpy(to, &value, sizeof value);
 }
 
-/// Copies 8 or all lanes; one copy of either size would be a call.
+// Copies 8 or all lanes; one copy of either size would be a call.
 template <class V>
 void copy_lanes(void* to, const void* from, int count) {
     if (count < kLanes)
@@ -56,13 +56,13 @@ void copy_lanes(void* to, const void* from, int count) {
 using Element = unsigned short;
 constexpr int kTogether = 2;
 
-/// Writes the first `count` lanes, 8 or all of them.
+// Writes the first `count` lanes, 8 or all of them.
 void store_first(Element* to, Vec value, int count) {
     const auto halves = _mm512_cvtneps_pbh(value);
     copy_lanes<decltype(halves)>(to, &halves, count);
 }
 
-/// `sum` of 16 outputs plus the products of two inputs.
+// `sum` of 16 outputs plus the products of two inputs.
 void add_product(Wide& sum, const Element* inputs, Wide weights) {
     int both;
     __builtin_memcpy(&both, inputs, sizeof both);
@@ -75,7 +75,7 @@ Vec widened(const Element* halves) {
     return (Vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(read), 16);
 }
 
-/// The numbers of two tiles in turn.
+// The numbers of two tiles in turn.
 Vec paired(Vec first, Vec second) {
     const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
     const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
@@ -96,7 +96,7 @@ constexpr int max(int a, int b) { return a > b ? a : b; }
 template <int... I>
 struct Indices {};
 
-/// Exchanges blocks of `Step` lanes between vectors `Step` apart, for each lane `I`.
+// Exchanges blocks of `Step` lanes between vectors `Step` apart, for each lane `I`.
 template <int Step, int... I>
 void exchange(Vec* m, Indices<I...>) {
     for (int i = 0; i < kLanes; ++i) {
@@ -107,8 +107,8 @@ void exchange(Vec* m, Indices<I...>) {
     }
 }
 
-/// As many vectors as they have lanes, the rows of a matrix, become its columns. Inline they stay in registers (1.06
-/// times the speed of a convolution of 64 or 96 channels in bf16).
+// As many vectors as they have lanes, the rows of a matrix, become its columns. Inline they stay in registers (1.06
+// times the speed of a convolution of 64 or 96 channels in bf16).
 inline void transpose(Vec* m) {
 #if defined(__AVX512F__)
     constexpr Indices<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> lanes;
