@@ -10,15 +10,15 @@ namespace tengen {
 
 ScoreUtility Search::utility_at(std::size_t depth) const {
     const Color side = depth % 2 ? opponent(game_->to_play()) : game_->to_play();
-    return {params_, game_->board().size(), side, side == Color::black ? score_center_ : -score_center_};
+    return {params_, game_->board().size(), side, side == Color::black ? root_.score_center : -root_.score_center};
 }
 
 // `expected`: the score for the side to move at the root. Returns whether the center moved.
 bool Search::set_score_center(float expected) {
     const float center = score_center(expected, game_->board().size(), params_);
-    const float before = score_center_;
-    score_center_ = game_->to_play() == Color::black ? center : -center;
-    return score_center_ != before;
+    const float before = root_.score_center;
+    root_.score_center = game_->to_play() == Color::black ? center : -center;
+    return root_.score_center != before;
 }
 
 // The own evaluation of a new node from its network outputs.
@@ -81,7 +81,7 @@ void Search::recompute(Node& node, std::size_t depth) {
     const ScoreUtility utility = utility_at(depth);
     stats.own.utility = utility.of(stats.own);
     const float weight = own_weight(node, utility);
-    const bool noised = depth == 0 && static_cast<int>(root_priors_.size()) == node.move_count;
+    const bool noised = depth == 0 && static_cast<int>(root_.priors.size()) == node.move_count;
 
     // The moves, and what their weights become.
     weighted_.clear();
@@ -90,7 +90,7 @@ void Search::recompute(Node& node, std::size_t depth) {
         const EdgeStats& edge = node.edges[i];
         if (!edge.node || !edge.visits || !edge.node->stats().visits) continue;
         const NodeStats& below = edge.node->stats();
-        const float prior = noised ? root_priors_[i] : node.moves()[i].prior.value();
+        const float prior = noised ? root_.priors[i] : node.moves()[i].prior.value();
         weighted_.push_back({edge_weight(edge.visits, below), -below.mean.utility, std::max(prior, 1e-30f), &below});
         whole += weighted_.back().weight;
     }
@@ -179,22 +179,22 @@ void Search::backup_weighted(const Path& path, bool is_new) {
 
 // ending_bonus as utility of the root's moves.
 void Search::prepare_bonus() {
-    root_bonus_.clear();
-    bonus_points_.clear();
-    if (!params_.is_weighted() || params_.ending_bonus == 0 || !root_evaluation_ || root_evaluation_->ownership.empty())
+    root_.bonus.clear();
+    root_.bonus_points.clear();
+    if (!params_.is_weighted() || params_.ending_bonus == 0 || !root_.evaluation || root_.evaluation->ownership.empty())
         return;
-    bonus_points_ = ending_bonus(*game_, root_evaluation_->ownership, params_.ending_bonus);
+    root_.bonus_points = ending_bonus(*game_, root_.evaluation->ownership, params_.ending_bonus);
     const Node& root = *tree_.root().node;
-    root_bonus_.resize(root.move_count);
+    root_.bonus.resize(root.move_count);
     for (int i = 0; i < root.edge_count; ++i) update_bonus(i);
 }
 
 void Search::update_bonus(int edge) {
-    if (root_bonus_.empty()) return;
+    if (root_.bonus.empty()) return;
     const Node& root = *tree_.root().node;
-    const float points = bonus_points_[root.moves()[edge].point];
+    const float points = root_.bonus_points[root.moves()[edge].point];
     const Node* const below = root.edges[edge].node;
-    if (points != 0 && below && below->ready) root_bonus_[edge] = utility_at(0).gain(-below->stats().mean, points);
+    if (points != 0 && below && below->ready) root_.bonus[edge] = utility_at(0).gain(-below->stats().mean, points);
 }
 
 // All nodes, from the leaves up, after what utilities depend on has changed.

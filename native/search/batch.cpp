@@ -29,7 +29,7 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
     if (root_visits() >= kMaxVisits) return 0;
     if (params_.is_weighted())
         limit = std::min(limit, static_cast<int>(std::max(root_visits() / kVisitsPerPosition, 1u)));
-    for (; refresh_ > 0 && waiting() < limit; --refresh_) {
+    for (; root_.refresh > 0 && waiting() < limit; --root_.refresh) {
         waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
         visit(waiting() - 1, *game_);
     }
@@ -97,7 +97,7 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
                     std::ranges::any_of(set.scalars, [](const Scalar& scalar) { return scalar.name == "encore"; });
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto write = [&](int row, const Game& game) {
-        const int nth = waiting_[row].refresh ? static_cast<int>(symmetric_.size()) + row : 0;
+        const int nth = waiting_[row].refresh ? static_cast<int>(root_.symmetric.size()) + row : 0;
         const int symmetry = waiting_[row].symmetry = symmetry_for(game, nth);
         FeatureContext context(game);
         if (params_.hide_history) context.hidden_moves = static_cast<int>(game_->moves().size());
@@ -145,10 +145,10 @@ void Search::scatter(const LeafResults& results, int edge) {
         const Waiting& leaf = leaves[row];
         const LeafResults result = results.rows(row, 1);
         const Layout layout(game_->board().size(), leaf.symmetry, edge);
-        const bool again = leaf.refresh && !symmetric_.empty();
+        const bool again = leaf.refresh && !root_.symmetric.empty();
         if (params_.ownership && !result.ownership.empty() && !again) add_ownership(leaf, result.ownership, layout);
-        if (leaf.path.empty()) root_evaluation_ = evaluation_of(result, layout);
-        if (leaf.path.empty() && params_.root_symmetries > 1) symmetric_.push_back(*root_evaluation_);
+        if (leaf.path.empty()) root_.evaluation = evaluation_of(result, layout);
+        if (leaf.path.empty() && params_.root_symmetries > 1) root_.symmetric.push_back(*root_.evaluation);
         if (leaf.refresh) {
             refresh_root(leaf, result, layout);
         } else {
@@ -160,7 +160,7 @@ void Search::scatter(const LeafResults& results, int edge) {
 // Another evaluation of a root that has one.
 void Search::refresh_root(const Waiting& leaf, const LeafResults& result, const Layout& layout) {
     if (params_.root_symmetries > 1) {
-        if (std::ssize(symmetric_) == params_.root_symmetries) average_root();
+        if (std::ssize(root_.symmetric) == params_.root_symmetries) average_root();
     } else if (params_.root_policy_optimism != params_.policy_optimism && !prior_policy_) {
         replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature, params_.raw_priors);
         prepare_root();
@@ -194,7 +194,7 @@ void Search::apply_evaluation(const Waiting& leaf, const LeafResults& result, co
         backup(leaf.path, outcome);
     }
     if (leaf.path.empty()) {
-        refresh_ = params_.root_symmetries - 1;
+        root_.refresh = params_.root_symmetries - 1;
         prepare_root();
     }
 }
@@ -211,16 +211,16 @@ std::span<const float> as_column(const std::optional<float>& output) {
 // one takes its priors, and where nodes count by weights its value.
 void Search::average_root() {
     const Board& board = game_->board();
-    for (RootEvaluation& part : symmetric_) {
+    for (RootEvaluation& part : root_.symmetric) {
         for (int p = 0; p < board.points(); ++p)
             if (!game_->is_legal(static_cast<Point>(p))) part.policy[p] = 0;
         const float total = std::accumulate(part.policy.begin(), part.policy.end(), 0.0f);
         if (total > 0)
             for (float& x : part.policy) x /= total;
     }
-    root_evaluation_ = mean_of(symmetric_);
-    symmetric_.clear();
-    const RootEvaluation& mean = *root_evaluation_;
+    root_.evaluation = mean_of(root_.symmetric);
+    root_.symmetric.clear();
+    const RootEvaluation& mean = *root_.evaluation;
     const Layout layout(board.size(), 0, board.size());
     LeafResults row{.policy = std::span(mean.policy).first(mean.policy.size() - (has_pass_ ? 0 : 1)),
                     .value = {&mean.value, 1},
@@ -281,9 +281,9 @@ void Search::keep_ownership(Node& node, std::span<const float> ownership, const 
 
 void Search::add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout) {
     const double sign = leaf.path.size() % 2 ? -1 : 1;
-    ownership_.resize(layout.points(), 0.0);
-    for (int p = 0; p < layout.points(); ++p) ownership_[p] += sign * ownership[layout[static_cast<Point>(p)]];
-    ++ownership_count_;
+    root_.ownership.resize(layout.points(), 0.0);
+    for (int p = 0; p < layout.points(); ++p) root_.ownership[p] += sign * ownership[layout[static_cast<Point>(p)]];
+    ++root_.ownership_count;
 }
 
 }  // namespace tengen

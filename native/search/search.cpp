@@ -71,7 +71,7 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
 // Its chance is its own, so that what the root draws does not depend on the number of threads.
 void Search::add_simulation() {
     simulations_.push_back(std::make_unique<Simulation>(params_, seeds_.next()));
-    simulations_.back()->playouts.add_komi(added_komi_);
+    simulations_.back()->playouts.add_komi(root_.added_komi);
 }
 
 void Search::restart(std::uint64_t seed) {
@@ -84,19 +84,12 @@ void Search::restart(std::uint64_t seed) {
 }
 
 void Search::clear() {
-    restrictions_.clear();
-    restricted_depth_ = 0;
     has_score_ = network_scores_ = has_pass_ = true;
-    added_komi_ = 0;
-    root_evaluation_.reset();
     waiting_.clear();
     in_progress_.clear();
     tree_.clear();
     game_.reset();
-    ownership_.clear();
-    ownership_count_ = 0;
-    refresh_ = 0;
-    symmetric_.clear();
+    root_ = {};
 }
 
 void Search::change(const SearchParams& params) {
@@ -129,24 +122,24 @@ void Search::set_root(const Game& game, std::span<const MoveRestriction> restric
     drop_in_progress();
     const auto played = continuation(game);
     set_komi(played);
-    const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
+    const bool same = played && played->empty() && std::ranges::equal(root_.restrictions, restrictions);
     if (!holds_after(played, game, named, restrictions) || !tree_.descend(*played) || wasted_by_restrictions(named))
         tree_.clear();
-    unrestricted_ = named;
-    restrictions_.assign(restrictions.begin(), restrictions.end());
-    restricted_depth_ = 0;
-    for (const MoveRestriction& r : restrictions_)
-        if (r.until_depth > 1) restricted_depth_ = std::max(restricted_depth_, r.until_depth);
-    if (!same || !tree_.root().node) root_evaluation_.reset();
+    root_.unrestricted = named;
+    root_.restrictions.assign(restrictions.begin(), restrictions.end());
+    root_.restricted_depth = 0;
+    for (const MoveRestriction& r : root_.restrictions)
+        if (r.until_depth > 1) root_.restricted_depth = std::max(root_.restricted_depth, r.until_depth);
+    if (!same || !tree_.root().node) root_.evaluation.reset();
 
     // The root itself.
     if (params_.simulate_to_end) tree_.root() = EdgeStats{tree_.root().node};
     game_ = game;
-    unpruned_ = allowed;
+    root_.unpruned = allowed;
     prune_settled(moves);
-    searched_ = unpruned_;
-    ownership_.clear();
-    ownership_count_ = 0;
+    root_.searched = root_.unpruned;
+    root_.ownership.clear();
+    root_.ownership_count = 0;
     const bool by_name = std::ranges::any_of(restrictions, [&](const MoveRestriction& r) {
         return r.allow && r.player == game.to_play() && r.until_depth > 0;
     });
@@ -155,9 +148,9 @@ void Search::set_root(const Game& game, std::span<const MoveRestriction> restric
         const bool ended = params_.conservative_pass && ended_by_pass(*root, !played->empty());
         if (ended || !allows_any(*root) || lacks_candidate(*root, by_name)) tree_.clear();
     }
-    refresh_ = refreshes_root() && tree_.root().node ? params_.root_symmetries : 0;
-    symmetric_.clear();
-    plan_.draw(game.board().points(), params_, random_);
+    root_.refresh = refreshes_root() && tree_.root().node ? params_.root_symmetries : 0;
+    root_.symmetric.clear();
+    root_.plan.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
     if (params_.is_weighted() && tree_.root().visits) {
         const bool moved = set_score_center(tree_.root().node->stats().mean.score);
@@ -175,10 +168,10 @@ bool Search::holds_after(const std::optional<std::vector<Point>>& played, const 
     if (!played) return false;
     const bool same_root = played->empty();
     // Its visits say nothing about moves that could have none.
-    if (same_root && named != unrestricted_) return false;
+    if (same_root && named != root_.unrestricted) return false;
     const auto goes_deeper = [](const MoveRestriction& r) { return r.until_depth > 1; };
-    const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, goes_deeper);
-    if (restricted && !(same_root && std::ranges::equal(restrictions_, restrictions))) return false;
+    const bool restricted = root_.restricted_depth > 1 || std::ranges::any_of(restrictions, goes_deeper);
+    if (restricted && !(same_root && std::ranges::equal(root_.restrictions, restrictions))) return false;
     // Its positions were evaluated in another phase, for the other side's advantage, or with moves that are hidden now.
     if (plays_encore_ && lies_in_encore(*played, game)) return false;
     if (params_.playout_doubling_advantage != 0 && played->size() % 2) return false;
@@ -205,10 +198,10 @@ bool Search::refreshes_root() const {
 
 // The dynamic komi of the playouts. Black's winrate is that of the last root of this game.
 void Search::set_komi(const std::optional<std::vector<Point>>& played) {
-    if (!played) added_komi_ = 0;
+    if (!played) root_.added_komi = 0;
     if (played && !played->empty())
-        added_komi_ = params_.dynamic_komi * root_value() / 2 * (game_->to_play() == Color::black ? 1.0f : -1.0f);
-    for (const auto& sim : simulations_) sim->playouts.add_komi(added_komi_);
+        root_.added_komi = params_.dynamic_komi * root_value() / 2 * (game_->to_play() == Color::black ? 1.0f : -1.0f);
+    for (const auto& sim : simulations_) sim->playouts.add_komi(root_.added_komi);
 }
 
 void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
@@ -225,22 +218,22 @@ void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
 void Search::pass_by_rule() {
     const Point pass = game_->board().pass();
     const Node& root = *tree_.root().node;
-    MoveSet rest = searched_;
+    MoveSet rest = root_.searched;
     if (useful_moves(*game_, params_.dead_stones()).empty()) {
-        if (searched_.test(pass) && root.find(pass) < root.move_count) searched_.reset().set(pass);
+        if (root_.searched.test(pass) && root.find(pass) < root.move_count) root_.searched.reset().set(pass);
         return;
     }
     rest.reset(pass);
-    std::swap(searched_, rest);
-    if (!allows_any(root)) searched_ = rest;  // all other moves are forbidden or pruned
+    std::swap(root_.searched, rest);
+    if (!allows_any(root)) root_.searched = rest;  // all other moves are forbidden or pruned
 }
 
 bool Search::permits(int depth, Color to_play, Point move) const {
-    return std::ranges::all_of(restrictions_,
+    return std::ranges::all_of(root_.restrictions,
                                [&](const MoveRestriction& r) { return r.permits(depth, to_play, move); });
 }
 
-void Search::plan(int simulations) { plan_.begin(tree_.root().node, simulations, params_); }
+void Search::plan(int simulations) { root_.plan.begin(tree_.root().node, simulations, params_); }
 
 // The moves that lead from the old root to `next`, if it goes on from there with the colors in turn.
 std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
@@ -258,13 +251,13 @@ std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
 
 bool Search::allows_any(const Node& node) const {
     return std::any_of(node.moves(), node.moves() + node.move_count,
-                       [&](const MovePrior& e) { return searched_.test(e.point); });
+                       [&](const MovePrior& e) { return root_.searched.test(e.point); });
 }
 
 // Whether candidates left out a move of a kept root that is allowed by name, or a pass by rule.
 bool Search::lacks_candidate(const Node& root, bool by_name) const {
     if (!params_.has_candidates()) return false;
-    MoveSet missing = unpruned_;
+    MoveSet missing = root_.unpruned;
     for (int i = 0; i < root.move_count; ++i) missing.reset(root.moves()[i].point);
     const bool rule = passes_by_rule() && missing.test(game_->board().pass());
     return by_name ? missing.any() : rule && useful_moves(*game_, params_.dead_stones()).empty();
@@ -290,10 +283,10 @@ bool Search::lies_in_encore(std::span<const Point> played, const Game& next) con
 // by rule stays beside it.
 void Search::keep_candidates(Node& node, std::size_t depth) {
     MovePrior* const end = node.moves() + node.move_count;
-    const auto allowed = [&](const MovePrior& e) { return unpruned_.test(e.point); };
+    const auto allowed = [&](const MovePrior& e) { return root_.unpruned.test(e.point); };
     if (depth == 0) std::stable_partition(node.moves(), end, allowed);
     const Point pass = game_->board().pass();
-    const Point kept = depth == 0 && passes_by_rule() && unpruned_.test(pass) ? pass : kNoPoint;
+    const Point kept = depth == 0 && passes_by_rule() && root_.unpruned.test(pass) ? pass : kNoPoint;
     cut_candidates(tree_, node, params_, game_->board().points(), game_->moves().size() + depth, kept);
 }
 
@@ -316,29 +309,30 @@ bool has_passed_often(const Game& game) {
 void Search::prune_settled(std::span<const Point> legal) {
     const bool useless = params_.prune_useless && has_passed_often(*game_);
     const PointSet settled = params_.prune_pass_alive || useless ? settled_area(*game_) : PointSet();
-    settled_ = params_.prune_pass_alive ? settled : PointSet();
-    MoveSet rest = unpruned_;
+    root_.settled = params_.prune_pass_alive ? settled : PointSet();
+    MoveSet rest = root_.unpruned;
     settled.for_each([&](Point p) { rest.reset(p); });
-    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) unpruned_ = rest;
+    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) root_.unpruned = rest;
 }
 
 void Search::prepare_root() {
     Node& root = *tree_.root().node;
-    searched_ = unpruned_;
+    root_.searched = root_.unpruned;
     if (passes_by_rule()) pass_by_rule();
-    representative_.clear();
-    if (params_.merge_symmetric) representative_ = representatives(*game_, root, searched_, restrictions_);
-    for (std::size_t p = 0; p < representative_.size(); ++p)
-        if (representative_[p] != static_cast<Point>(p)) searched_.reset(p);
+    root_.representative.clear();
+    if (params_.merge_symmetric)
+        root_.representative = representatives(*game_, root, root_.searched, root_.restrictions);
+    for (std::size_t p = 0; p < root_.representative.size(); ++p)
+        if (root_.representative[p] != static_cast<Point>(p)) root_.searched.reset(p);
     Amaf* const amaf = tree_.has_amaf() ? root.amaf() : nullptr;
-    root_priors_ = root_priors(root, searched_, representative_, params_, random_, amaf);
+    root_.priors = root_priors(root, root_.searched, root_.representative, params_, random_, amaf);
     prepare_bonus();
 }
 
 void Search::forget_waiting() {
     for (const Waiting& leaf : waiting_) {
         if (leaf.refresh) {
-            ++refresh_;
+            ++root_.refresh;
             continue;
         }
         add_pending(leaf.path, -1);
@@ -352,8 +346,8 @@ void Search::forget_waiting() {
 // --- What was found ---
 
 std::vector<float> Search::root_ownership() const {
-    std::vector<float> mean(ownership_.begin(), ownership_.end());
-    for (float& x : mean) x /= static_cast<float>(ownership_count_);
+    std::vector<float> mean(root_.ownership.begin(), root_.ownership.end());
+    for (float& x : mean) x /= static_cast<float>(root_.ownership_count);
     return mean;
 }
 
@@ -385,10 +379,10 @@ std::vector<RootMove> Search::root_moves() const {
     const std::vector<float> play = weighted ? play_weights(at_root()) : std::vector<float>();
     for (int i = 0; i < root.node->move_count; ++i) {
         const MovePrior move = root.node->moves()[i];
-        if (!searched_.test(move.point)) continue;
+        if (!root_.searched.test(move.point)) continue;
         const EdgeStats stats = i < root.node->edge_count ? root.node->edges[i] : EdgeStats{};
         if (weighted) {
-            const float bonus = root_bonus_.empty() ? 0 : root_bonus_[i];
+            const float bonus = root_.bonus.empty() ? 0 : root_.bonus[i];
             moves.push_back(weighted_move(move.point, move.prior.value(), stats, bonus));
             moves.back().play_weight = play[i];
             continue;
@@ -418,12 +412,12 @@ SelectionContext Search::selection_at(const Node& node, const EdgeStats& self, s
     const bool is_root = depth == 0;
     return {.node = node,
             .self = self,
-            .root_priors = is_root ? root_priors_.data() : nullptr,
+            .root_priors = is_root ? root_.priors.data() : nullptr,
             .may_expand = !tree_.full(),
             .may_revisit = params_.playouts > 0,
             .salt = salt_,
-            .plan = is_root ? &plan_ : nullptr,
-            .root_bonus = is_root && !root_bonus_.empty() ? root_bonus_.data() : nullptr,
+            .plan = is_root ? &root_.plan : nullptr,
+            .root_bonus = is_root && !root_.bonus.empty() ? root_.bonus.data() : nullptr,
             .to_play = depth % 2 ? opponent(game_->to_play()) : game_->to_play()};
 }
 
@@ -455,12 +449,12 @@ std::vector<float> Search::policy_weights() const {
     const std::vector<float> weights = target_rule(params_.selection)(at_root(), params_);
     std::vector<float> target(game_->board().points() + 1);
     for (int i = 0; i < root.move_count; ++i) target[root.moves()[i].point] = weights[i];
-    if (representative_.empty()) return target;
+    if (root_.representative.empty()) return target;
     std::vector<float> members(target.size());
-    for (int i = 0; i < root.move_count; ++i) ++members[representative_[root.moves()[i].point]];
+    for (int i = 0; i < root.move_count; ++i) ++members[root_.representative[root.moves()[i].point]];
     const std::vector<float> merged = target;
     for (int i = 0; i < root.move_count; ++i) {
-        const Point move = root.moves()[i].point, standing = representative_[move];
+        const Point move = root.moves()[i].point, standing = root_.representative[move];
         target[move] = merged[standing] / members[standing];
     }
     return target;

@@ -109,7 +109,7 @@ class Search {
     bool has_score() const { return has_score_; }  // false once results came without score; scores then mean nothing
     // The network's own output for the root; nothing where the root was kept from an earlier search or has not been
     // evaluated yet.
-    const std::optional<RootEvaluation>& root_evaluation() const { return root_evaluation_; }
+    const std::optional<RootEvaluation>& root_evaluation() const { return root_.evaluation; }
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
     std::vector<float> root_ownership() const;
@@ -120,7 +120,9 @@ class Search {
     RootMove root_as_move() const;
     std::vector<RootMove> root_moves() const;  // allowed moves, by falling visits
     // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
-    bool may_play(Point move) const { return searched_.test(representative_.empty() ? move : representative_[move]); }
+    bool may_play(Point move) const {
+        return root_.searched.test(root_.representative.empty() ? move : root_.representative[move]);
+    }
     // The line that was visited most, from `first` on (a root move), at most `length` moves and not into the encore.
     std::vector<LineMove> line(Point first, int length) const;
     // The move to play, by params.temperature and params.diversity, or by another temperature alone; kNoPoint if no
@@ -170,6 +172,28 @@ class Search {
         std::uint64_t key;
         bool refresh;      // an evaluated root once more, for its ownership or in another symmetry
         int symmetry = 0;  // in which it was encoded
+    };
+
+    // What belongs to one root. set_root() keeps what holds for the next one too, clear() drops all.
+    struct RootState {
+        std::vector<MoveRestriction> restrictions;
+        int restricted_depth = 0;  // positions from this depth on are free; 0 where the root alone is restricted
+        MoveSet unrestricted;      // the moves that `restrictions` leave, legal or not
+        MoveSet unpruned;          // of these the ones that are legal and not pruned
+        MoveSet searched;  // of these the ones to be searched: passes by rule, a move for all that are symmetric
+        std::vector<Point> representative;  // of each move; empty if each stands for itself
+        PointSet settled;                   // points where no move is searched
+        std::optional<RootEvaluation> evaluation;
+        std::vector<RootEvaluation> symmetric;  // the evaluations so far, with root_symmetries
+        int refresh = 0;  // evaluations that are still needed: it was kept without its ownership, or root_symmetries
+        std::vector<float> priors;  // by edge, with temperature and noise
+        RootPlan plan;
+        std::vector<float> bonus_points;  // of the score of its moves, by point and pass; empty where there is none
+        std::vector<float> bonus;         // the same as utility, by edge
+        std::vector<double> ownership;    // sum over positions
+        int ownership_count = 0;
+        float added_komi = 0;    // of playouts
+        float score_center = 0;  // for Black, of dynamic_score_utility
     };
 
     // simulate.cpp. All but examine_leaf() need the lock of the tree where threads share it.
@@ -265,29 +289,12 @@ class Search {
     std::shared_ptr<const PlayoutPolicy> prior_policy_;     // null where the network gives the priors
     std::vector<std::unique_ptr<Simulation>> simulations_;  // the first for gather and the first thread of run
     Tree tree_;
-    std::optional<Game> game_;
-    MoveSet unpruned_;  // of the unrestricted root moves those that are legal and not pruned
-    MoveSet searched_;  // of the unpruned ones those to be searched: passes by rule, a move for all that are symmetric
+    std::optional<Game> game_;  // at the root
+    RootState root_;
     bool plays_encore_ = false;  // params.encore, under rules and by a network that have one
-    std::vector<MoveRestriction> restrictions_;
-    int restricted_depth_ = 0;  // positions from this depth on are free; 0 where the root alone is restricted
     bool has_score_ = true, network_scores_ = true, has_pass_ = true, has_moments_ = false, has_errors_ = false;
-    std::optional<RootEvaluation> root_evaluation_;
-    float added_komi_ = 0;                // of playouts
-    float score_center_ = 0;              // for Black, of dynamic_score_utility
     bool changed_ = false;                // settings since the tree was computed
     std::vector<WeightedMove> weighted_;  // for recompute()
-    std::vector<float> bonus_points_;     // of the score of root moves, by point and pass; empty where there is none
-    std::vector<float> root_bonus_;       // the same as utility, by edge
-    MoveSet unrestricted_;                // the root moves that `restrictions_` leave, legal or not
-    std::vector<float> root_priors_;
-    RootPlan plan_;
-    std::vector<Point> representative_;  // of each root move; empty if each stands for itself
-    PointSet settled_;                   // points where no move is searched
-    std::vector<double> ownership_;
-    int ownership_count_ = 0;
-    int refresh_ = 0;  // evaluations that the root still needs: it was kept without its ownership, or root_symmetries
-    std::vector<RootEvaluation> symmetric_;  // those of the root so far, with root_symmetries
     std::vector<Waiting> waiting_;
     std::vector<Path> in_progress_;  // of simulations to the end that wait for no result
     std::mutex lock_;                // of all above, while run() runs

@@ -49,8 +49,8 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
         if (edge < node.edge_count) return edge;
         if (edge > node.edge_count) {
             tree_.bring_forward(node, edge);
-            if (is_root) std::swap(root_priors_[edge], root_priors_[node.edge_count]);
-            if (is_root && !root_bonus_.empty()) std::swap(root_bonus_[edge], root_bonus_[node.edge_count]);
+            if (is_root) std::swap(root_.priors[edge], root_.priors[node.edge_count]);
+            if (is_root && !root_.bonus.empty()) std::swap(root_.bonus[edge], root_.bonus[node.edge_count]);
         }
         if (tree_.add_edge(node)) return node.edge_count - 1;
         may_add = false;  // choose among what is there
@@ -129,7 +129,7 @@ static std::uint64_t bias_key(const Game& game, Point move) {
 
 // The position at the end of the path: its state, moves and priors, and the result of its playouts. Of what threads
 // share it reads what does not change while they run: `game_`, the params, `prior_policy_`, and what is known of the
-// root before (`settled_`, `unpruned_`, `restrictions_` and their depth).
+// root before (`root_.settled`, `root_.unpruned`, `root_.restrictions` and their depth).
 void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
     if (plays_encore_) sim.game.set_encore(true);
@@ -144,8 +144,8 @@ void Search::examine_leaf(Simulation& sim) {
         sim.game.play(move);
     }
     sim.key = tree_.is_graph() ? position_key(sim.game) : 0, sim.stones = sim.game.board().hash();
-    if (static_cast<int>(sim.line.size()) < restricted_depth_)  // no node of a graph belongs to two of these depths
-        sim.key = hash64(sim.key + sim.line.size() + 1);
+    // No node of a graph belongs to two restricted depths.
+    if (static_cast<int>(sim.line.size()) < root_.restricted_depth) sim.key = hash64(sim.key + sim.line.size() + 1);
     const bool is_root = sim.line.empty();
     // A root is searched even after the game.
     const bool passed = params_.conservative_pass && sim.line.size() == 1 && sim.line[0] == sim.game.board().pass();
@@ -176,12 +176,13 @@ void Search::examine_leaf(Simulation& sim) {
     if (!sim.below_expand_threshold) {
         candidate_moves(sim.game, params_.prune_eyes, sim.moves, !tree_.is_graph());
         prune_moves(sim.game.board(), sim.game.to_play(), params_, sim.moves);
-        if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
-        if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return unpruned_.test(p); }))
+        if (!root_.settled.empty()) std::erase_if(sim.moves, [&](Point p) { return root_.settled.contains(p); });
+        if (is_root &&
+            std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return root_.unpruned.test(p); }))
             candidate_moves(sim.game, false, sim.moves, !tree_.is_graph());
-        // Restrictions of the root are kept in `unpruned_`, so that its node serves others too.
+        // Restrictions of the root are kept in `root_.unpruned`, so that its node serves others too.
         const auto depth = static_cast<int>(sim.line.size());
-        if (!is_root && depth < restricted_depth_)
+        if (!is_root && depth < root_.restricted_depth)
             std::erase_if(sim.moves, [&](Point p) { return !permits(depth, sim.game.to_play(), p); });
         // The pass is the last, unless a restriction took it.
         if (params_.pass_policy == PassPolicy::no_legal_move && !is_root && sim.moves.size() > 1 &&
@@ -273,11 +274,11 @@ void Search::record_playout(const Simulation& sim) {
     for (const PlayoutResult& end : sim.playouts.ends()) {
         if (tree_.has_amaf()) backup_amaf(sim.path, end);
         if (!params_.ownership || params_.playout_weight < 1) continue;
-        ownership_.resize(game_->board().points(), 0.0);
+        root_.ownership.resize(game_->board().points(), 0.0);
         const double sign = game_->to_play() == Color::black ? 1 : -1;
-        end.area[0].for_each([&](Point p) { ownership_[p] += sign; });
-        end.area[1].for_each([&](Point p) { ownership_[p] -= sign; });
-        ++ownership_count_;
+        end.area[0].for_each([&](Point p) { root_.ownership[p] += sign; });
+        end.area[1].for_each([&](Point p) { root_.ownership[p] -= sign; });
+        ++root_.ownership_count;
     }
 }
 
