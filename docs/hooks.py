@@ -214,9 +214,10 @@ def _groups(model: type[BaseModel], prefix: str, default: BaseModel | None = Non
 def fields_table(model: type[BaseModel], default: BaseModel | None = None) -> str:
     """The fields of a pydantic model as a Markdown table: name, values, default, description if there is any.
 
-    `default` has the defaults of a group in its place, which may differ from those of the model.
+    `default` has the defaults of a group in its place, which may differ from those of the model. Keys that the model
+    takes as they are by default alone (`TrainerConfig.fixed`) are left out.
     """
-    fields = model.model_fields
+    fields = {name: field for name, field in model.model_fields.items() if name not in getattr(model, "fixed", ())}
     columns = ["key", "values", "default"] + ["description"] * any(field.description for field in fields.values())
     rows = [columns, ["---"] * len(columns)]
     for name, field in fields.items():
@@ -230,7 +231,9 @@ def _default(field: FieldInfo, name: str, group: BaseModel | None) -> str:
     default = field.get_default(call_default_factory=True) if group is None else getattr(group, name)
     if field.is_required():
         return "required"
-    if isinstance(default, BaseModel) or default == "":
+    if isinstance(default, BaseModel):
+        return f"`kind: {default.kind}`" if "kind" in type(default).model_fields else ""
+    if default == "":
         return ""
     words = {None: "null", True: "true", False: "false"}
     return f"`{words[default] if default is None or isinstance(default, bool) else default}`"
@@ -245,6 +248,8 @@ def _values(field: FieldInfo) -> str:
         for word, sign in bounds.items()
         if getattr(part, word, None) is not None
     ]
+    steps = [part.multiple_of for part in field.metadata if getattr(part, "multiple_of", None) is not None]
+    limits += ["even" if step == 2 else f"multiple of {step:g}" for step in steps]
     return " ".join([_kind(field.annotation), ", ".join(limits)]).strip()
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tengen.coords import SIZES
+
 pytest.importorskip("mkdocs", reason="the site needs the extra [docs]")
 pytest.importorskip("torch", reason="the cost of networks needs the extra [train]")
 
@@ -73,6 +75,22 @@ def test_the_reference_has_the_default_of_a_key_in_its_place(hooks: ModuleType) 
     decays = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `decay` |")]
     names = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `name` | text |")]
     assert decays == ["`0.7`", "`0.3`", "`0.3`"] and names.count("`adamw`") == 1
+
+
+def test_the_reference_has_the_keys_and_the_values_that_a_kind_of_run_takes(hooks: ModuleType) -> None:
+    _, supervised, _, self_play, gradient = hooks.recipes_page().split("## Network families")[0].split("\n## Kind ")
+    for key, kinds in (
+        ("devices", [supervised]),
+        ("strategy", [supervised]),
+        ("accumulate", [supervised, self_play]),
+    ):
+        assert [kind for kind in (supervised, self_play, gradient) if f"| `{key}` |" in kind] == kinds
+    assert "| `games` | integer ≥ 2, ≤ 1,000,000, even | `128` |" in gradient
+    assert "| `start` | number ≥ -400, ≤ 400, multiple of 0.5 | `7.0` |" in self_play
+    assert f"share of each board size, {SIZES} |" in self_play and f"| board size, {SIZES} |" in gradient
+    families = dict(part.split("`", 1) for part in hooks.recipes_page().split("### `family: ")[1:])
+    assert "| `policy` | group or null | `kind: dense` |" in families["a0"]
+    assert "| `value` | group or null | `kind: pool` |" in families["mobile"]
 
 
 def test_the_command_line_has_the_defaults_that_help_prints(hooks: ModuleType) -> None:

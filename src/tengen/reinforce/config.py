@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.match.settings import MAX_GAMES
 from tengen.training.config import OptimizerConfig, ScheduleConfig, TrainerConfig
 from tengen.training.recipe import MAX_BATCH, MAX_COUNT, AreaRules, Positive, Recipe, Strict, key
@@ -13,7 +13,7 @@ from tengen.training.recipe import MAX_BATCH, MAX_COUNT, AreaRules, Positive, Re
 class PolicyGameConfig(Strict):
     """What is played, as in `tengen.match.conditions.Conditions`."""
 
-    size: int = key(9, "board size", ge=MIN_SIZE, le=MAX_SIZE)
+    size: int = key(9, f"board size, {SIZES}", ge=MIN_SIZE, le=MAX_SIZE)
     rules: AreaRules = key("tromp-taylor", "rule set, with area scoring")
     komi: float = key(7.5, "komi in points", ge=-400, le=400, multiple_of=0.5)
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
@@ -42,7 +42,7 @@ class UpdateConfig(TrainerConfig):
     learning from the results, so that they stay correct while the shared layers change.
     """
 
-    _accumulates: ClassVar[bool] = False
+    fixed: ClassVar[tuple[str, ...]] = (*TrainerConfig.fixed, "accumulate")
 
     optimizer: OptimizerConfig = key(OptimizerConfig(name="adamw", lr=3e-4), "")
     schedule: ScheduleConfig = key(ScheduleConfig(warmup_steps=5, decay=0.3), "steps of the schedule are updates")

@@ -52,7 +52,7 @@ class KomiConfig(Strict):
 class GameConfig(Strict):
     """What is played."""
 
-    sizes: dict[int, float] = key({7: 1.0}, f"share of each board size, {MIN_SIZE} to {MAX_SIZE}")
+    sizes: dict[int, float] = key({7: 1.0}, f"share of each board size, {SIZES}")
     rules: AreaRules = key("tromp-taylor", "rule set, with area scoring")
     komi: KomiConfig = key(KomiConfig(), "")
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1, le=MAX_COUNT)

@@ -141,8 +141,8 @@ class TrainerConfig(Strict):
     section: ClassVar[str] = "learn"
     """Where recipes of this kind have these settings."""
     _has_validations: ClassVar[bool] = False
-    _max_devices: ClassVar[float] = 1
-    _accumulates: ClassVar[bool] = True
+    fixed: ClassVar[tuple[str, ...]] = ("devices", "strategy")
+    """Settings that this kind of run takes as they are by default alone."""
 
     @property
     def parts(self) -> int:
@@ -151,9 +151,9 @@ class TrainerConfig(Strict):
 
     @model_validator(mode="after")
     def _divides_batches(self) -> "TrainerConfig":
-        if self.devices > self._max_devices:
+        if self.devices > 1 and "devices" in self.fixed:
             raise ValueError(f"devices is {self.devices}, but only supervised training can use more than 1")
-        if self.accumulate > 1 and not self._accumulates:
+        if self.accumulate > 1 and "accumulate" in self.fixed:
             raise ValueError(f"accumulate is {self.accumulate}, but policy gradients take each batch as a whole")
         batch = getattr(self, "batch_size", self.parts)
         if batch % self.parts:
@@ -182,7 +182,7 @@ class TrainConfig(TrainerConfig):
 
     section: ClassVar[str] = "training"
     _has_validations: ClassVar[bool] = True
-    _max_devices: ClassVar[float] = math.inf
+    fixed: ClassVar[tuple[str, ...]] = ()
 
     batch_size: int = key(256, "positions in a step, on all devices together", ge=1, le=MAX_BATCH)
     steps: int | None = key(None, "length of the run in steps", ge=1, le=MAX_COUNT)
