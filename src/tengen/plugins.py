@@ -1,7 +1,7 @@
 """Registries: network families, losses, players and other parts that a name in a recipe or a command stands for.
 
 A part comes from Tengen itself, from `register` in a program, or from an installed package through the entry points of
-the registry's group, for example in its pyproject.toml::
+the registry's group, for example in its pyproject.toml:
 
     [project.entry-points."tengen.networks"]
     my-family = "my_package.networks:FAMILY"

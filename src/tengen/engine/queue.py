@@ -35,7 +35,7 @@ class SearchQueue:
     while the trees of the other half are searched. Besides those of the highest priority, at most as many others are
     searched: an urgent position has half of the time at least, and an endless one does not stop the others. A search
     that must rest keeps its tree. Each has a tree of its own and the same seed, so its result at given visits depends
-    neither on the others nor on the order in which they come::
+    neither on the others nor on the order in which they come:
 
         with SearchQueue(load_evaluator()) as queue:
             tasks = [queue.start(game, Limits(visits=200)) for game in games]
