@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,25 @@ def cache_folder(name: str) -> Path | None:
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def remove_oldest(paths: Iterable[Path], max_bytes: int) -> list[Path]:
+    """Remove the files that were used longest ago while all take more than `max_bytes`, but never the one used last.
+    Returns the removed ones."""
+    found, removed = [], []
+    for path in paths:
+        with suppress(OSError):  # somebody has just removed it
+            found.append((path, path.stat()))
+    excess = sum(state.st_size for _, state in found) - max_bytes
+    # A file system may keep no time of access, or update it once a day.
+    for path, state in sorted(found, key=lambda item: max(item[1].st_atime, item[1].st_mtime))[:-1]:
+        if excess <= 0:
+            break
+        with suppress(OSError):  # Windows removes no file that is mapped into memory
+            path.unlink()
+            excess -= state.st_size
+            removed.append(path)
+    return removed
 
 
 def size_text(count: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,25 @@ def test_conversions_of_earlier_versions_are_removed(plain: Path, caplog: pytest
     (warning,) = caplog.messages
     assert warning.startswith(f"the int8 file of {plain} was made") and "tengen nets quantize" in warning
     assert [path.name for path in others if not path.exists()] == names[:6]
+
+
+def test_conversions_used_longest_ago_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    human = katago_twin.written(tmp_path / "human.txt", metadata=True)
+
+    def found(profile: str) -> Path:
+        return find_network(f"{human}@{profile}")
+
+    first, second = found("rank_1k"), found("rank_2k")
+    for path, age in ((first, 300), (second, 200)):
+        os.utime(path, (time.time() - age,) * 2)
+    monkeypatch.setattr(foreign_networks, "_CACHE_BYTES", int(2.5 * first.stat().st_size))
+    assert found("rank_1k") == first
+    third = found("rank_3k")
+    assert set(first.parent.glob("*.onnx")) == {first, third}
+    monkeypatch.setattr(foreign_networks, "_CACHE_BYTES", 0)
+    last = found("rank_4k")
+    assert set(first.parent.glob("*.onnx")) == {last}
 
 
 def test_a_damaged_conversion_is_made_again(plain: Path) -> None:

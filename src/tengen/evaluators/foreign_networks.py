@@ -3,9 +3,11 @@
 import atexit
 import functools
 import logging
+import os
 import re
 import shutil
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,14 @@ from typing import Any
 from filelock import FileLock
 
 from tengen.checksums import Integrity, file_digest, sealed
-from tengen.disk import cache_folder, write_whole
+from tengen.disk import cache_folder, remove_oldest, write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card
 from tengen.formats import DEFAULT_PROFILE, is_katago_file, network_format
 
 logger = logging.getLogger(__name__)
 
+_CACHE_BYTES = 2 << 30  # of the converted networks: a human-style network has one for each profile
 KATAGO_SIZES = range(5, 20)
 """The board sizes of networks of KataGo."""
 
@@ -57,6 +60,9 @@ def converted_network(path: Path, profile: str = "") -> Path:
                         "quantize makes it anew",
                         f"{path}{profile and '@'}{profile}",
                     )
+                remove_oldest(folder.glob(f"*{SUFFIX}"), _CACHE_BYTES)
+    with suppress(OSError):  # a file system may not note by itself that it is used
+        os.utime(converted, (time.time(), converted.stat().st_mtime))
     return converted
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from tengen.checksums import file_digest
+from tengen.disk import remove_oldest
 
 CACHE = "openvino"
 """The folder of the user's cache in which compiled models are kept for the next start."""
@@ -88,17 +89,7 @@ def _note_digests(folder: Path) -> None:
 def _trim(cache: Path) -> None:
     """Remove the models that were used longest ago while those of the folder take more than `_CACHE_BYTES`: a network
     has one for each board size and size of batch, and each version of OpenVINO makes its own."""
-    found = []
-    for path in cache.rglob("*.blob"):  # earlier versions of Tengen had no folders in it
-        with suppress(OSError):  # somebody has just removed it
-            found.append((path, path.stat()))
-    excess = sum(state.st_size for _, state in found) - _CACHE_BYTES
-    # A file system may keep no time of access, or update it once a day.
-    for path, state in sorted(found, key=lambda item: max(item[1].st_atime, item[1].st_mtime)):
-        if excess <= 0:
-            return
-        with suppress(OSError):  # Windows removes no file that is mapped into memory
-            path.unlink()
-            excess -= state.st_size
+    for path in remove_oldest(cache.rglob("*.blob"), _CACHE_BYTES):  # earlier versions of Tengen had no folders in it
+        with suppress(OSError):
             path.with_suffix(_DIGEST).unlink(missing_ok=True)
             path.parent.rmdir()  # unless there are others
