@@ -229,6 +229,21 @@ def test_a_file_that_is_no_network(tmp_path: Path, content: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_reader_that_could_not_be_loaded_is_no_fault_of_the_file(
+    network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `ulimit -v 400000`."""
+
+    def read_model(path: Path) -> None:
+        raise RuntimeError(f"Unable to read the model: {path} Please check the format.\nAvailable frontends: ir ")
+
+    core = openvino.openvino_core()
+    fake = SimpleNamespace(read_model=read_model, get_property=core.get_property)
+    monkeypatch.setattr(openvino, "openvino_core", lambda: fake)
+    with pytest.raises(NetworkError, match="library for ONNX files could not be loaded, perhaps for lack of memory"):
+        OpenVinoEvaluator(network)
+
+
 def test_a_file_cut_short(network: Path, tmp_path: Path) -> None:
     path = tmp_path / "short.onnx"
     path.write_bytes(network.read_bytes()[:-200])
@@ -297,6 +312,25 @@ def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
     evaluator.infer(evaluator.blank(4, 19))
     assert evaluator.rule.native and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
     assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).rule.native
+
+
+def test_models_of_other_board_sizes_are_freed_before_the_memory_is_full(
+    network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator = OpenVinoEvaluator(network, remember=False, native=False)
+    bytes_of_three = 3 * 2 * openvino._COPIES * network.stat().st_size
+    monkeypatch.setattr(openvino, "total_memory", lambda: bytes_of_three)
+
+    def shapes(edge: int, *batches: int) -> list[tuple[int, int]]:
+        evaluator.warm_up(edge, batches)
+        return [key[:2] for key in evaluator._requests]
+
+    assert shapes(5, 1, 2) == [(1, 5), (2, 5)]
+    assert shapes(7, 1) == [(1, 5), (2, 5), (1, 7)]
+    assert shapes(5, 1) == [(2, 5), (1, 7), (1, 5)]
+    assert shapes(9, 1) == [(1, 7), (1, 5), (1, 9)]
+    assert shapes(9, 1, 2, 4, 8) == [(1, 9), (2, 9), (4, 9), (8, 9)], "those of the size in use stay"
+    assert len(evaluator.infer(random_inputs([5], 5))) == 1
 
 
 SIGNALLED = """

@@ -19,6 +19,7 @@ from tengen import _native
 from tengen.evaluators import Evaluation, load_evaluator
 from tengen.evaluators.layout import Layout, native_layers
 from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.operation import Operations
 from tengen.evaluators.winograd import use_winograd
 from tengen.game import Game
 
@@ -240,11 +241,20 @@ def test_a_chain_that_cannot_be_is_refused() -> None:
             chain.run(arrays, made)
 
 
+def operations_of(evaluator: OpenVinoEvaluator) -> Operations:
+    """The operations of the one model that the evaluator has compiled."""
+    (free,) = evaluator._requests.values()
+    requests = free.get()
+    free.put(requests)
+    assert requests[0].operations is not None
+    return requests[0].operations
+
+
 def test_convolutions_that_follow_each_other_are_one_operation() -> None:
     """Of the 21 of the default network: the first, and what lies between its four global biases."""
     evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, native=True, precision="f32", remember=False)  # type: ignore[attr-defined]
     evaluator.infer(evaluator.encoded([Game(19)] * 8))
-    (operations,) = evaluator._operations
+    operations = operations_of(evaluator)
     assert len({operation.get_friendly_name() for operation in operations}) == 6
 
 
@@ -256,7 +266,7 @@ def test_a_model_and_its_operations_are_freed() -> None:
     def use() -> int:
         evaluator = OpenVinoEvaluator(path, precision="f32", native=True, threads=1, remember=False)
         evaluator.infer(evaluator.encoded([Game(19)] * 2))
-        (operations,) = evaluator._operations
+        operations = operations_of(evaluator)
         for operation in operations:
             weakref.finalize(operation, freed.append, 1)
         return len(operations)

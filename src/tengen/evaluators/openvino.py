@@ -2,6 +2,7 @@
 
 import atexit
 import logging
+import re
 import sys
 import threading
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvalua
 from tengen.evaluators.layout import MIN_LAYERS, Layout, LayoutRule, NativeLayers, native_layers
 from tengen.evaluators.model_cache import CACHE, ModelCache
 from tengen.evaluators.network_file import int8_path, read_int8_card
-from tengen.machine import Precision, core_count, cpu_quota
+from tengen.machine import Precision, core_count, cpu_quota, total_memory
 
 if TYPE_CHECKING:
     from tengen.evaluators.operation import Operations
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 _COMPILING = threading.Lock()
 _LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
 _SMALLEST_PIECE = 8  # rows; below, a call costs more than the padding
+_COPIES = 4  # memory of a compiled model in sizes of the network file (measured in f32: 3.3 to 4.5)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class _Request:
     request: Any
     inputs: dict[str, Floats]
     outputs: list[str]
+    operations: "Operations | None"  # of the model, which they must outlive
 
     def start(self, planes: Floats, scalars: Floats, mask: Floats) -> None:
         """Begin with up to a bucket of rows; the rest of the bucket repeats row 0, so that it stays finite."""
@@ -116,7 +119,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     A batch is cut above `max_batch` and padded to a power of two, after a CPU has computed as much of it as fills one
     where a sixteenth would be padding. A model is compiled with static shapes, once for each such size and board edge,
-    and kept both here and in the cache folder. The file is read once; what becomes of it later has no effect.
+    and kept both here and in the cache folder. Where the models would take more than half of the machine's memory,
+    those of other board sizes that were used longest ago are freed. The file is read once; what becomes of it later has
+    no effect.
 
     `precision` auto takes bf16 where the processor multiplies it natively (measured: twice as fast as f32 on a 6-block
     64-channel net) and f32 elsewhere; int8 is a file of its own beside the network (`tengen nets quantize`), which auto
@@ -163,11 +168,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self.precision = _resolve(precision, self.path, self._core)
         self._file = int8_path(self.path) if self.precision == "int8" else self.path
         # OpenVINO names a file by the model without the precision: one of f32 gave NaN as one of bf16 (2026.4).
+        self._file_bytes = self._file.stat().st_size
         self._cache = ModelCache(cache_folder(f"{CACHE}/{self.precision}") if remember else None, self._file)
         self._options = self._device_options(threads, streams)
         self._streams = streams
         self._kernels: dict[str, _native.Winograd] = {}
-        self._operations: list[Operations] = []  # of each model that has some
+        # Those used last are the last ones.
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
         _CALLS.evaluators.add(self)
@@ -237,6 +243,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             return self._core.read_model(self._file)
         except (RuntimeError, UnicodeDecodeError) as error:  # it puts damaged names into its message
+            frontends = re.search("Available frontends:(.*)", str(error))
+            if frontends and "onnx" not in frontends[1]:
+                raise NetworkError(
+                    f"{self._file} cannot be read: OpenVINO's library for ONNX files could not be loaded, perhaps for "
+                    "lack of memory"
+                ) from error
             raise NetworkError(f"{self._file} cannot be read as an ONNX network: {last_line(error)}") from error
 
     def _shapes(self, rows: int, edge: int) -> dict[str, tuple[int, ...]]:
@@ -254,9 +266,20 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         layout = self.rule.layout(rows, edge, self.only_size)
         key = bucket(-(-rows // layout.parts)), edge, layout
         with self._lock:
-            if key not in self._requests:
-                self._requests[key] = self._prepare(*key)
-            return self._requests[key]
+            found = self._requests.pop(key, None)
+            if found is None:
+                self._make_room(edge)
+                found = self._prepare(*key)
+            self._requests[key] = found
+            return found
+
+    def _make_room(self, edge: int) -> None:
+        """Free models of other board sizes, so that with one more they take half of the memory at most. What still
+        computes is freed after it."""
+        kept = total_memory() // 2 // (_COPIES * self._file_bytes) - 1
+        others = [key for key in self._requests if key[1] != edge]
+        for key in others[: max(0, len(self._requests) - kept)]:
+            del self._requests[key]
 
     def _prepare(self, rows: int, edge: int, layout: Layout) -> "SimpleQueue[_Requests]":
         shapes = self._shapes(rows, edge)
@@ -265,36 +288,43 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             model = self._network.clone()
             model.reshape({name: list(shape) for name, shape in shapes.items()})
-            compiled = self._compile_native(model, parts) if layout.native else self._compile(model, rows, edge, layout)
+            compiled, operations = (
+                self._compile_native(model, parts)
+                if layout.native
+                else (self._compile(model, rows, edge, layout), None)
+            )
             for _ in range(self._streams):
-                found.put(_Requests(self._new_request(compiled, shapes) for _ in range(parts)))
+                found.put(_Requests(self._new_request(compiled, shapes, operations) for _ in range(parts)))
         except RuntimeError as error:
             raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
         return found
 
-    def _new_request(self, compiled: Any, shapes: Mapping[str, tuple[int, ...]]) -> _Request:
+    def _new_request(
+        self, compiled: Any, shapes: Mapping[str, tuple[int, ...]], operations: "Operations | None"
+    ) -> _Request:
         inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
         request = compiled.create_infer_request()
         for name, array in inputs.items():
             request.set_tensor(name, import_openvino().Tensor(array, shared_memory=True))
-        return _Request(request, inputs, self.outputs)
+        return _Request(request, inputs, self.outputs, operations)
 
-    def _compile_native(self, model: Any, parts: int) -> Any:
-        """The model with a thread a stream. Such a model has no file form, so the cache folder is not asked."""
+    def _compile_native(self, model: Any, parts: int) -> "tuple[Any, Operations]":
+        """The model with a thread a stream, and its operations. Such a model has no file form, so the cache folder is
+        not asked."""
         threads = parts * self._streams
         options: dict[str, Any] = {"NUM_STREAMS": str(threads), "INFERENCE_NUM_THREADS": threads}
         with _COMPILING:
             if self.rule.layers == "attention":
                 from tengen.evaluators.attention import use_attention
 
-                self._operations.append(use_attention(model))
+                operations = use_attention(model)
             else:
                 from tengen.evaluators.winograd import use_winograd
 
-                self._operations.append(use_winograd(model, self._kernels, self.precision))  # type: ignore[arg-type]
+                operations = use_winograd(model, self._kernels, self.precision)  # type: ignore[arg-type]
                 # What is no such convolution is computed in f32: it takes little of the time.
                 options["INFERENCE_PRECISION_HINT"] = "f32"
-            return self._compiled(model, {**self._options, **options})
+            return self._compiled(model, {**self._options, **options}), operations
 
     def _compile(self, model: Any, rows: int, edge: int, layout: Layout) -> Any:
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
