@@ -129,11 +129,11 @@ def test_a_tab_that_stayed_open_has_its_game_when_its_connection_is_back(tmp_pat
         session = page.session
         client.handle_disconnect("tab")
         for number in range(200):
-            site._sessions.keep(f"tab {number}", GameSession(settings))
-        assert site._sessions.find("tab") is None
+            site.sessions.keep(f"tab {number}", GameSession(settings))
+        assert site.sessions.find("tab") is None
         await client.handle_handshake("again", "tab", None, "document", 0)
         await until(lambda: page.is_connected)
-        kept = page.session is session, site._sessions.find("tab") is session
+        kept = page.session is session, site.sessions.find("tab") is session
         client.delete()
         assert kept == (True, True)
 
@@ -148,8 +148,8 @@ def test_of_the_sessions_that_no_page_shows_the_last_ones_stay_in_memory() -> No
         site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
         client, _ = await visit(site, "tab")
         for number in range(200):
-            site._sessions.keep(f"tab {number}", GameSession(GameSettings(size=9)))
-        kept = [tab for tab in ("tab", "tab 199", "tab 170", "tab 169", "tab 0") if site._sessions.find(tab)]
+            site.sessions.keep(f"tab {number}", GameSession(GameSettings(size=9)))
+        kept = [tab for tab in ("tab", "tab 199", "tab 170", "tab 169", "tab 0") if site.sessions.find(tab)]
         client.delete()
         assert kept == ["tab", "tab 199", "tab 170"]
 
@@ -177,7 +177,7 @@ def test_a_game_in_progress_stays_with_the_one_who_plays_it(tmp_path: Path, conn
         goes_on = address == "192.168.1.7" and not connected
         offered = is_shown("offer")
         (game,) = library.recent()
-        await page._files.open_kept(game)
+        await page.files.open_kept(game)
         page.refresh()
         watched = [game.state["tab"] for game in library.recent()]
         tap(page, 50)
@@ -201,7 +201,7 @@ def test_the_game_of_the_page_stays_in_its_file_when_it_is_opened_from_the_list(
         tap(page, 40)
         page.refresh()
         before = page.session
-        await page._files.open_kept(library.recent()[0])
+        await page.files.open_kept(library.recent()[0])
         opened = page.session is not before
         page.session.step(1)
         tap(page, 41)
@@ -280,10 +280,10 @@ def test_the_session_that_was_left_last_stays_although_its_tab_is_the_oldest() -
         site = Site(FakeEngines(FakeEngine), GameSettings(size=9, players=PEOPLE), 0)
         client, page = await visit(site, "long")
         for number in range(30):
-            site._sessions.keep(f"left {number}", GameSession(GameSettings(size=9)))
+            site.sessions.keep(f"left {number}", GameSession(GameSettings(size=9)))
         client.handle_disconnect("long")
-        site._sessions.keep("new", GameSession(GameSettings(size=9)))
-        kept = site._sessions.find("long")
+        site.sessions.keep("new", GameSession(GameSettings(size=9)))
+        kept = site.sessions.find("long")
         client.delete()
         assert kept is page.session
 
@@ -305,12 +305,12 @@ def test_what_is_played_while_a_kept_game_is_read_stays(
         if meanwhile == "another game":
             page.adopt(GameSession(GameSettings(size=9, players=PEOPLE)))
         else:
-            page._files.keep(final=True)
+            page.files.keep(final=True)
         (game,) = library.recent()
 
         async def open_it() -> None:
             with client_of(page):
-                await page._files.open_kept(game)
+                await page.files.open_kept(game)
 
         opening = asyncio.create_task(open_it())
         await until(begun.is_set)
@@ -426,7 +426,7 @@ def test_a_record_that_is_opened_again_has_one_file(tmp_path: Path) -> None:
             assert len(list(tmp_path.iterdir())) == files, name
             if name == "first":
                 client.handle_disconnect(name)
-        left = site._sessions.find("first")
+        left = site.sessions.find("first")
         assert left is not None
         left.node.comment = "more"
         library.keep(left)

@@ -65,7 +65,8 @@ SYSTEM_DARK = "String(matchMedia('(prefers-color-scheme: dark)').matches)"
 class Page:
     """The contents of one tab. `keep` gets every new session of the tab, so that a reload finds it again.
 
-    `controller` runs the engines for the session. Every change is written to the `library`; without one nothing is.
+    `controller` runs the engines for the session, `files` opens and keeps its record. Every change is written to the
+    `library`; without one nothing is.
     tab: the id of the browser's tab, empty before it has connected; it stays when the connection is lost.
     is_live: False once the page is closed or another one has taken over its tab.
     """
@@ -81,7 +82,7 @@ class Page:
         self.tab = ""
         self.is_live = True
         self._keep = keep
-        self._files = GameFiles(
+        self.files = GameFiles(
             library,
             session=lambda: self.session,
             adopt=self.adopt,
@@ -126,7 +127,7 @@ class Page:
 
     def adopt(self, session: GameSession) -> None:
         """Replace the game."""
-        self._files.keep(final=True)
+        self.files.keep(final=True)
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
         self._switch.change_game(session)
@@ -148,7 +149,7 @@ class Page:
     def rest(self) -> None:
         """The browser has disconnected: stop the search and the clocks until it is back. A review goes on."""
         if self._task is not None:
-            self._files.keep(final=True)
+            self.files.keep(final=True)
             self._task.cancel()
             self._task = None
             if self.session.clock:
@@ -222,7 +223,7 @@ class Page:
         self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
         self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
         self._game_info = GameInfoDialog(self._describe)
-        self._open = OpenDialog(library, on_record=self._files.open, on_kept=self._files.open_kept)
+        self._open = OpenDialog(library, on_record=self.files.open, on_kept=self.files.open_kept)
         self._shortcuts = ShortcutsDialog()
         self._preferences_dialog = PreferencesDialog(
             on_language=self._choose_language,
@@ -238,7 +239,7 @@ class Page:
             button(_("New game"), "add", self._new_game.open, "new-game").classes("tg-word")
             button(_("Open"), "folder_open", self._open.open, "open").classes("tg-word")
             saved = _("Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis")
-            button(_("Save"), "download", self._files.save, "save", saved).classes("tg-word")
+            button(_("Save"), "download", self.files.save, "save", saved).classes("tg-word")
             self._sound = button("", "volume_up", partial(self._toggle, "sound"), "sound", _("Sound of the stones"))
             coordinates = partial(self._toggle, "coordinates")
             self._coordinates = button("", "grid_on", coordinates, "coordinates", _("Coordinates"))
@@ -256,7 +257,7 @@ class Page:
                 "redo": lambda: self._edited(Editor.redo),
             }
         )
-        self._offer = UnfinishedCard(self._files.open_kept)
+        self._offer = UnfinishedCard(self.files.open_kept)
         self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
         self._teaching = TeachingPanel(
             self.controller,
@@ -278,11 +279,11 @@ class Page:
                 "accept": self._accept_count,
                 "review": self._review_game,
                 "rematch": self._rematch,
-                "save": self._files.save,
+                "save": self.files.save,
                 "analyze": self._analyze_game,
                 "play-on": self._ask_play_on,
                 "return": lambda: self._go(self.session.tip.id),
-                "games": self._files.choose,
+                "games": self.files.choose,
             }
         )
 
@@ -356,7 +357,7 @@ class Page:
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
-        self._files.keep()
+        self.files.keep()
         connected = self._task is not None  # a page that was left shares its game with the one that was loaded since
         if connected and self.controller.holds_clock:
             if session.clock:
@@ -668,7 +669,7 @@ class Page:
     # Other games
 
     async def _start(self, settings: GameSettings) -> None:
-        if await self._files.may_replace():
+        if await self.files.may_replace():
             self._preferences.game = asdict(self._new_game.form)
             self._remember()
             self.adopt(GameSession(settings))
@@ -676,7 +677,7 @@ class Page:
     async def open_record(self, data: bytes) -> None:
         """Show a record that the page did not ask for itself."""
         with self._main:
-            await self._files.open(data)
+            await self.files.open(data)
 
     def _key(self, event: events.KeyEventArguments) -> None:
         row = shortcut_of(event)

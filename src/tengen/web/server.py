@@ -105,7 +105,7 @@ class LanguageMiddleware:
 
 
 class Site:
-    """The pages of a server, one a tab; `serve` says what the arguments are."""
+    """The pages of a server, one a tab, and their `sessions`; `serve` says what the arguments are."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Site:
     ) -> None:
         self._engines, self._settings, self._min_seconds = engines, settings, min_seconds
         self._library, self._record = library, record
-        self._sessions = SessionCache(self._shown)
+        self.sessions = SessionCache(self._shown)
         self._pages: WeakSet[Page] = WeakSet()
         self._looking: WeakSet[Page] = WeakSet()  # for the game that their tab left
         self._addresses: OrderedDict[str, str] = OrderedDict()  # of the browsers, by the id of the tab
@@ -135,7 +135,7 @@ class Site:
         page = Page(
             self._engines,
             self._settings,
-            lambda session: self._sessions.keep(page.tab, session) if page.tab else None,
+            lambda session: self.sessions.keep(page.tab, session) if page.tab else None,
             self._min_seconds,
             self._library,
         )
@@ -159,7 +159,7 @@ class Site:
         if not client.has_socket_connection:
             page.rest()
             if page.is_live and page.tab and page not in self._looking:
-                self._sessions.keep(page.tab, page.session)  # as the last one that was left
+                self.sessions.keep(page.tab, page.session)  # as the last one that was left
 
     def _may_be_one(self, left: str, tab: str) -> bool:
         """Whether two tabs may be of one person: of one address, or one was shown by a server before this one."""
@@ -186,14 +186,14 @@ class Site:
             page.wake_up()
             return
         # Other tabs may have displaced the session of a page that stayed open.
-        kept = self._sessions.find(tab) or (page.session if is_back else None)
+        kept = self.sessions.find(tab) or (page.session if is_back else None)
         if kept is None:
             self._looking.add(page)
             background_tasks.create(self._find_game(client, page), name="tengen kept game")
             return
         if kept is not page.session:
             page.adopt(kept)
-        self._sessions.keep(tab, page.session)
+        self.sessions.keep(tab, page.session)
         page.wake_up()
         background_tasks.create(self._offer(page), name="tengen offer")
 
@@ -209,7 +209,7 @@ class Site:
         finally:
             self._looking.discard(page)
         if page.is_live:
-            self._sessions.keep(page.tab, page.session)
+            self.sessions.keep(page.tab, page.session)
             await self._offer(page)
 
     async def _resume(self, page: Page) -> None:
