@@ -32,7 +32,6 @@ def test_known_points(size: int, point: int, rc: tuple[int, int] | None, gtp: st
 @pytest.mark.parametrize("size", range(2, 26))
 def test_round_trips(size: int) -> None:
     for point in range(size * size + 1):
-        assert coords.from_rc(coords.to_rc(point, size), size) == point
         assert coords.from_gtp(coords.to_gtp(point, size), size) == point
         assert coords.from_gtp(coords.to_gtp(point, size).lower(), size) == point
         assert coords.from_sgf(coords.to_sgf(point, size), size) == point
@@ -73,6 +72,3 @@ def test_points_off_the_board() -> None:
         for point in (-1, 82):
             with pytest.raises(IllegalMove, match="9x9"):
                 convert(point, 9)
-    for place in ((-1, 0), (0, 9)):
-        with pytest.raises(IllegalMove, match="off the 9x9"):
-            coords.from_rc(place, 9)

@@ -54,16 +54,6 @@ def to_rc(point: int, size: int) -> tuple[int, int] | None:
     return None if point == pass_point(size) else divmod(point, size)
 
 
-def from_rc(place: tuple[int, int] | None, size: int) -> int:
-    """The point at (row, column); None is pass. Raises IllegalMove off the board."""
-    if place is None:
-        return pass_point(size)
-    row, column = place
-    if not (0 <= row < size and 0 <= column < size):
-        raise IllegalMove(f"row {row}, column {column} is off the {size}x{size} board; both count from 0 to {size - 1}")
-    return row * size + column
-
-
 def to_gtp(point: int, size: int) -> str:
     """The GTP vertex of a point, such as `D4`; `pass` for pass. Raises IllegalMove off the board."""
     place = to_rc(point, size)

@@ -21,6 +21,9 @@ BLACK, WHITE, EMPTY = 0, 1, 2
 COLOR_NAMES = ("Black", "White")
 
 Vertex = int | str | None
+DeadStones = Literal["pass-alive", "none"]
+"""Which stones are dead when a game is counted, as the native core names it: stones in the opponent's pass-alive
+territory, or none."""
 T = TypeVar("T")
 
 LADDER_NODES = 50000
@@ -450,9 +453,7 @@ class Game:
         """
         return self._native.sure_margin()
 
-    def end_by_rules(
-        self, settle: bool = False, *, dead_stones: Literal["pass-alive", "none"] = "pass-alive"
-    ) -> _native.GameEnd | None:
+    def end_by_rules(self, settle: bool = False, *, dead_stones: DeadStones = "pass-alive") -> _native.GameEnd | None:
         """How the game has ended and its count, without an agreement on dead stones; None while it goes on.
 
         With `settle` a game under area scoring has also ended when every point is pass-alive area. `dead_stones`:

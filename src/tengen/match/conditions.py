@@ -8,9 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.errors import RecipeError
-from tengen.game import Game
+from tengen.game import DeadStones, Game
 from tengen.handicap import free_handicap
-from tengen.match.moves import DeadStones
 from tengen.match.schedule import Fixture
 from tengen.rules import Rules
 

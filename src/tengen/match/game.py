@@ -14,11 +14,10 @@ from tengen import _native
 from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import BLACK, WHITE, DeadStones, Game
 from tengen.gtp.client import ProgramError
 from tengen.match.conditions import Conditions
 from tengen.match.counting import Opinion, count_by_opinions
-from tengen.match.moves import DeadStones
 from tengen.match.outcome import REASON_OF_END, Outcome, Reason
 from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import PassPolicy
-from tengen.game import AnyGame, native_game
+from tengen.game import AnyGame, DeadStones, native_game
 
 Bools: TypeAlias = NDArray[np.bool_]
 Weights: TypeAlias = NDArray[np.floating] | Bools
-
-DeadStones = Literal["pass-alive", "none"]
-"""Which stones are dead when a game is counted, as the native core names it: stones in the opponent's pass-alive
-territory, or none."""
 
 
 def allowed_moves(games: Sequence[AnyGame], pass_policy: PassPolicy, dead_stones: DeadStones) -> Bools:

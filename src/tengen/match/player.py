@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from tengen.engine.clock import Clock
 from tengen.errors import TengenError
-from tengen.game import COLOR_NAMES, Game
+from tengen.game import COLOR_NAMES, DeadStones, Game
 from tengen.gtp.client import ProgramError
-from tengen.match.moves import DeadStones
 
 Probabilities = NDArray[np.float32]
 
