@@ -85,7 +85,7 @@ NATIVE_ALLOWED = {
     "search": {"board", "features", "playout", "processor"},
     "pool": {"board", "features", "playout", "processor", "search"},
     "bindings": {"attention", "board", "convolution", "features", "playout", "processor", "search", "pool"},
-    "tests": {"board", "features", "playout", "search", "pool"},
+    "tests": {"processor", "board", "features", "playout", "search", "pool"},
     "fuzz": {"board", "features", "playout"},
     "bench": {"board", "features", "playout", "search", "pool"},
 }
