@@ -58,6 +58,7 @@ cycles: 3
 games_per_cycle: 24
 games_at_once: 8
 workers: 2
+device: onnxruntime  # opens a network in a tenth of the time
 network: {family: residual, size: b1c8, reply: true, soft: true}
 game:
   sizes: {5: 2, 6: 1}
@@ -82,7 +83,6 @@ rating: {every: 2, games: 4, anchors: [random, early]}
 
 
 SMALL = (
-    "device=onnxruntime",  # opens a network in a tenth of the time
     "cycles=2",
     "games_per_cycle=8",
     "game.sizes={5: 1}",
@@ -91,7 +91,7 @@ SMALL = (
     "rating={games: 2, anchors: [random]}",
 )
 """Changes that make the run shorter still: two cycles, rated once at the end."""
-OVERLAP = ("overlap=true", "device=onnxruntime")
+OVERLAP = ("overlap=true",)
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +380,7 @@ def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) 
     """It begins with a trained network, and records are mixed into what it learns from."""
     network = shutil.copyfile(unbroken / "nets" / "micro.onnx", tmp_path / "start.onnx")
     records = f"learn.records={{store: {unbroken / 'games'}, share: 0.5, until: 2}}"
-    words = f"start={network}", records, *SMALL[:2], "gate=null", "rating.games=2"
+    words = f"start={network}", records, "device=auto", SMALL[0], "gate=null", "rating.games=2"
     run(recipe, tmp_path / "run", *words, "cycles=1")
     network = network.rename(tmp_path / "elsewhere.onnx")
     run(recipe, tmp_path / "run", *words)  # goes on without the file of its start
