@@ -71,6 +71,21 @@ def test_networks_are_compiled_before_the_clock_runs(lines: list[str], warm: lis
     assert session.engine.warm == warm  # type: ignore[attr-defined]
 
 
+def test_time_left_pays_for_the_compilation_that_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of the front end runs meanwhile."""
+    now = [100.0]
+
+    def compile_slowly(engine: FakeEngine, size: int) -> None:
+        now[0] += 5
+
+    monkeypatch.setattr(FakeEngine, "warm_up", compile_slowly)
+    session = session_of()
+    session.now = lambda: now[0]
+    for seconds, left in ((30, 25), (20, 20)):
+        ask(session, f"time_left b {seconds} 0")
+        assert session.clocks[BLACK].main == left
+
+
 def test_a_size_that_the_network_does_not_know_is_an_error_of_the_search_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(engine: FakeEngine, size: int) -> None:
         raise NetworkError("19x19 only")

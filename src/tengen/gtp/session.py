@@ -171,16 +171,21 @@ class GtpSession:
         self._warm_up()
 
     def set_clock(self, color: int, clock: Clock) -> None:
-        """Set the clock of one color."""
+        """Set the clock of one color, which runs on while the network is compiled for it."""
+        began = self.now()
         self.clocks[color] = clock
-        self._warm_up()
+        if self._warm_up():
+            self.clocks[color] = clock.running(self.now() - began)
 
-    def _warm_up(self) -> None:
-        """Compile the network for boards of this size if a clock is set: no clock must pay for it."""
-        if self.clocks and self.warm_size != self.game.size:
-            with suppress(NetworkError):  # of a size that the network does not know: the search says so
-                self.engine.warm_up(self.game.size)
-            self.warm_size = self.game.size
+    def _warm_up(self) -> bool:
+        """Compile the network for boards of this size if a clock is set, so that no search pays for it; False where
+        that was done before."""
+        if not self.clocks or self.warm_size == self.game.size:
+            return False
+        with suppress(NetworkError):  # of a size that the network does not know: the search says so
+            self.engine.warm_up(self.game.size)
+        self.warm_size = self.game.size
+        return True
 
     def new_game(self, game: Game) -> None:
         """Replace the game and start the clocks again."""
