@@ -152,10 +152,10 @@ def _evaluate_network(
         results = measure(evaluator, sampler, positions)
         options: dict[str, Any] = {"size": size, "batch_size": batch, "seed": seed, "extra": OF_GAMES}
         labelled = evaluation_labels(store, games.split, games.fraction, planes, **options)
-        labels = {} if labelled is None else agreement(evaluator, labelled, len(results))
-    if card is not None and not card.has_policy:
+        has_policy = card is None or card.has_policy
+        labels = {} if labelled is None else agreement(evaluator, labelled, len(results), has_policy)
+    if not has_policy:
         results = results.without_policy()
-        labels = {name: figure for name, figure in labels.items() if name not in ("same_move", "divergence")}
     return chosen.name, games, results, labels
 
 

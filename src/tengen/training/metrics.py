@@ -207,14 +207,16 @@ def compare_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers,
     return top1, top5, -np.log(np.maximum(chosen, 1e-12)) + unknown
 
 
-def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> dict[str, Estimate]:
+def agreement(
+    evaluator: Evaluator, sampler: LabelSampler, positions: int, has_policy: bool = True
+) -> dict[str, Estimate]:
     """Compare with the labels of a teacher at the first positions of a sampler, one epoch at most.
 
     Its further targets are to be OF_GAMES; its mix is not used, since the record says nothing of a teacher. Figures:
     same_move, the same best move; divergence of the policy from the teacher's (Kullback-Leibler, nats);
     teacher_value_mse, with values in -1..1; teacher_score_error, the difference in points. Without positions where
-    network and teacher both have one, its count is 0. Of a network without pass the points alone are compared, as in
-    training.
+    network and teacher both have one, its count is 0, as is that of the first two without `has_policy`. Of a network
+    without pass the points alone are compared, as in training.
     """
     wanted, network = min(positions, sampler.positions), evaluator.on(sampler.edge)
     found: dict[str, list[tuple[Numbers, Integers]]] = {}
@@ -236,6 +238,8 @@ def agreement(evaluator: Evaluator, sampler: LabelSampler, positions: int) -> di
             "teacher_value_mse": (evaluation.value - batch.value) ** 2.0 if network.has_value else unknown,
             "teacher_score_error": unknown if evaluation.score is None else np.abs(evaluation.score - batch.score),
         }
+        if not has_policy:
+            columns |= {"same_move": unknown, "divergence": unknown}
         for name, column in columns.items():
             known = ~np.isnan(column)
             found.setdefault(name, []).append((column[known].astype(np.float64), batch.extra["game"][known]))

@@ -291,7 +291,7 @@ class SupervisedRun:
         if not card.has_policy:
             result = result.without_policy()
         if self.samplers.labels is not None:
-            further |= agreement(evaluator, self.samplers.labels, run.training.validation_games)
+            further |= agreement(evaluator, self.samplers.labels, run.training.validation_games, card.has_policy)
         final = self._card(trainer, metric_entries(result, further))
         relabel(path, path, final.metadata())
         events.write("final", trainer.step, final.metrics)
