@@ -143,9 +143,13 @@ def test_the_study_of_the_documentation_can_run(tmp_path: Path) -> None:
 def test_a_reduced_study_shortens_a_run_whose_length_its_recipe_gives(
     recipe: str, length: str, whole: type[SelfPlayConfig | PolicyGradientConfig]
 ) -> None:
-    asked = getattr(load_recipe(recipe, model=whole), length)
-    assert Step(run=f"zero {recipe}").scaled(0.5).set == {length: round(asked / 2)}
-    assert Step(run=f"zero {recipe}", set={length: 8}).scaled(0.5).set == {length: 4}
+    made = load_recipe(recipe, model=whole)
+    asked, warmup = getattr(made, length), {"learn.schedule.warmup_steps": round(made.learn.schedule.warmup_steps / 2)}
+    assert Step(run=f"zero {recipe}").scaled(0.5).set == {length: round(asked / 2), **warmup}
+    assert Step(run=f"zero {recipe}", set={length: 8}).scaled(0.5).set == {length: 4, **warmup}
+
+
+PLATEAU = {"shape": "plateau", "warmup_steps": 0, "patience": 100, "after": 200}
 
 
 @pytest.mark.parametrize(
@@ -162,6 +166,8 @@ def test_a_reduced_study_shortens_a_run_whose_length_its_recipe_gives(
         ("alphago-policy", {}, {"every": 800_000}),
         ("a0.small", {}, {}),
         ("a0.small", {"training.epoch": None}, {"at": [1, 1.5]}),  # two epochs instead of 200
+        ("a0.small", {"training.epoch": None, "training.schedule": PLATEAU}, {"patience": 1, "after": 2}),
+        ("a0.small", {"training.schedule": PLATEAU}, {}),
     ],
 )
 def test_a_reduced_run_has_its_schedule_in_its_length(
@@ -170,7 +176,7 @@ def test_a_reduced_run_has_its_schedule_in_its_length(
     scaled = Step(run=f"train {recipe}", set=settings).scaled(0.01)
     prefix = "training.schedule."
     found = {name.removeprefix(prefix): value for name, value in scaled.set.items() if name not in settings}
-    assert {name: found[name] for name in found if name in ("at", "every")} == {
+    assert {name: found[name] for name in found if name in ("at", "every", "patience", "after")} == {
         name: pytest.approx(value) for name, value in schedule.items() if name != "warmup_steps"
     }
     made = load_recipe(recipe, scaled.settings).training.schedule

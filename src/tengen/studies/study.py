@@ -27,8 +27,9 @@ HELD_OUT = ("top1", "top5", "cross_entropy", "value_mse", "value_accuracy")
 _OF_ONE_STEP = ("card", "score", "elo", "output")
 FIGURES = (*HELD_OUT, "training", "speedup", *_OF_ONE_STEP)
 """The figures of a row: `tengen.studies.figures` finds them."""
-_IN_UNITS = ("training.schedule.at", "training.schedule.every")
-"""Lengths in the `unit` of the schedule."""
+_IN_UNITS = ("at", "every")
+"""Lengths in the `unit` of a schedule."""
+_IN_EPOCHS = ("patience", "after")
 _SAMPLES = ("games", "training.validation_games")
 """What a figure is the mean of. A reduced run takes the root of its share, or the figure would say nothing."""
 
@@ -142,10 +143,11 @@ def _zero_run(step: Step) -> Any:
     )
 
 
-def _run_lengths(step: Step) -> dict[str, int]:
-    """The length of a run of `tengen zero`."""
+def _run_lengths(step: Step) -> dict[str, Any]:
+    """The length of a run of `tengen zero`, and those of its schedule."""
     run = _zero_run(step)
-    return {name: getattr(run, name) for name in ("cycles", "iterations") if hasattr(run, name)}
+    schedule = {f"learn.schedule.{name}": value for name, value in _schedule_lengths(run.learn.schedule).items()}
+    return {name: getattr(run, name) for name in ("cycles", "iterations") if hasattr(run, name)} | schedule
 
 
 def _training_lengths(step: Step) -> dict[str, int | float | list[float]]:
@@ -161,9 +163,11 @@ def _training_lengths(step: Step) -> dict[str, int | float | list[float]]:
             found["training.epoch"] = run.data.max_positions
         else:
             found |= {"data.games": run.data.games} if run.data.games else {"training.epochs": training.epochs}
-    found |= {f"training.schedule.{name}": value for name, value in _schedule_lengths(training.schedule).items()}
-    if training.schedule.unit == "epochs" and (found["training.epoch"] or "data.games" in found):  # epochs are shorter
-        found = {name: value for name, value in found.items() if name not in _IN_UNITS}
+    schedule = _schedule_lengths(training.schedule)
+    if found["training.epoch"] or "data.games" in found:  # each epoch is shorter, and as many are left
+        in_epochs = (*_IN_EPOCHS, *(_IN_UNITS if training.schedule.unit == "epochs" else ()))
+        schedule = {name: value for name, value in schedule.items() if name not in in_epochs}
+    found |= {f"training.schedule.{name}": value for name, value in schedule.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -174,6 +178,8 @@ def _schedule_lengths(schedule: ScheduleConfig) -> dict[str, Any]:
         found["at"] = list(schedule.at)
     if schedule.shape in ("halving", "exponential"):
         found["every"] = schedule.every
+    if schedule.shape == "plateau":
+        found |= {"patience": schedule.patience, "after": schedule.after or None}
     return found
 
 
