@@ -473,6 +473,19 @@ def test_a_result_that_is_set_after_its_place_was_removed_has_a_place_of_the_gam
     assert session.ended_at is session.line[-1] and session.ended_at in session.tree
 
 
+@pytest.mark.parametrize(("earlier", "komi"), [("B+R", 6.5), ("B+R", 5.5), ("B+3.5", 6.5)])
+def test_a_result_that_a_count_replaced_comes_back_under_other_rules_unless_it_is_a_score(
+    earlier: str, komi: float
+) -> None:
+    session, editor = opened(f"(;SZ[9]RU[Japanese]KM[6.5]RE[{earlier}];B[ee];W[gc];B[];W[];B[cc])".encode(), place=4)
+    session.begin_count([])
+    session.agree()
+    editor.describe({}, "chinese", komi)
+    assert session.take_back() and session.result == (earlier if earlier == "B+R" else "")
+    again, _ = open_record(session.to_sgf())
+    assert (again.tree.rules, again.tree.komi, again.result) == ("chinese", komi, session.result)
+
+
 def test_names_keep_the_review_of_a_game_by_korean_rules() -> None:
     session = GameSession(GameSettings(9, "korean", 6.5, players=PEOPLE))
     for point in (40, 41):

@@ -447,6 +447,46 @@ def test_results_are_taken_back_one_after_the_other() -> None:
     assert session.to_sgf() == before
 
 
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_result_is_taken_back_alone_while_the_game_goes_on_elsewhere(edited: bool) -> None:
+    session, _ = open_record(PASSES)
+    session.analyze()
+    session.seek(4)
+    session.begin_count([])
+    session.agree()
+    counted = session.node
+    session.seek(2)
+    session.play_on(facing(level_of_visits(1), BLACK))
+    session.click(0)
+    tip = session.play(1)
+    if edited:
+        session.begin_edit()
+    session.goto(counted.id)
+    assert session.take_back() and session.result == "B+R" and session.node is counted
+    if edited:
+        assert not session.live
+        session.end_edit()
+    assert session.in_progress and session.tip is tip
+
+
+def test_a_game_goes_on_where_the_result_that_comes_back_was_reached() -> None:
+    session, _ = open_record(PASSES)
+    session.seek(2)
+    session.play_on(facing(level_of_visits(1), BLACK))
+    session.resign()
+    session.seek(4)
+    session.begin_count([])
+    session.agree()
+    counted = session.node
+    session.seek(2)
+    session.play_on(facing(level_of_visits(1), BLACK))
+    tip = session.node
+    session.goto(counted.id)
+    assert session.take_back() and session.result == "W+R" and session.ended_at is None
+    session.goto(tip.id)
+    assert session.phase is Phase.PLAYING and session.tip is tip
+
+
 def test_undo_on_a_record_goes_back_and_removes_nothing() -> None:
     session, _ = open_record(BRANCHED)
     before = session.to_sgf()

@@ -116,7 +116,11 @@ class GameSession:
         if (self.tree.rules, self.tree.komi) != (self.game.rules.text, self.game.komi):
             self.settings = replace(self.settings, rules=self.tree.rules, komi=self.tree.komi)
             self.analyses.review = None
-            self._replaced.clear()  # a score of them may contradict the komi
+            self._replaced = [  # a score may contradict the komi
+                replaced._replace(texts=replaced.texts | {"KM": self.tree.root.text("KM")})
+                for replaced in self._replaced
+                if read_result(replaced.result).score is None
+            ]
         self.record_names = info.players(color_names())
         komi = _("komi {komi:g}", komi=self.tree.komi)
         self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
@@ -389,12 +393,12 @@ class GameSession:
         """Take back the last move, against the engine with its answer. False where there is no move to take back.
 
         The clocks take back what the moves have given, not the time that was used. Moves of a record stay: the position
-        before is shown. A loss on time, or a person's resignation, is taken back alone. After a resignation of the
-        engine the person's last move goes too, since the engine would resign again. A result that the new one has
-        replaced stands again.
+        before is shown. A loss on time, or a person's resignation, is taken back alone, and so is any result while a
+        game with the engine goes on elsewhere. After a resignation of the engine the person's last move goes too, since
+        the engine would resign again. A result that the new one has replaced stands again.
         """
         ended = self._shows_end and self.ended_here
-        if ended and (self._resigned_by_person or self.result.endswith("+T")):
+        if ended and (self.goes_on or self._resigned_by_person or self.result.endswith("+T")):
             self._reopen()
             return True
         target = self._before_last_move(self.settings.mode if ended and self._was_live else self.mode)
@@ -567,10 +571,13 @@ class GameSession:
 
     def _reopen(self) -> None:
         """Continue the game after a result; without clocks where time decided it. In an analysis that has replaced an
-        earlier result nothing goes on."""
+        earlier result nothing goes on; a game with the engine that goes on elsewhere stays there."""
         if self.result.endswith("+T"):
             self.clock = None
-        self.live = self._was_live
+        elsewhere = self.goes_on
+        if self._was_live and not elsewhere:
+            self.live = True
+            self._set_tip()
         if self._replaced:
             self.result, self.ended_at, self.ended_here, _live, texts = self._replaced.pop()
             for name, text in texts.items():
@@ -578,8 +585,8 @@ class GameSession:
         else:
             self._set_result("")
             self.ended_at = None
-        if self.live:
-            self._set_tip()
+        if elsewhere and self.ended_at is self.tip:  # played on from there
+            self.ended_at = None
 
     @property
     def _was_live(self) -> bool:
