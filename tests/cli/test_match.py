@@ -172,7 +172,8 @@ def test_games_beside_the_deciding_one_are_named(tmp_path: Path, capsys: pytest.
     assert main(["match", *words, "--games", "60", "--within", "30", "--komi", "20"]) == 0
     printed = capsys.readouterr().out
     counted = json.loads((tmp_path / "summary.json").read_text())["games"]
-    assert f"{60 - counted} games in the folder are not in these figures: they come after the game that" in printed
+    late = f"{60 - counted} games in the folder are not in these figures"
+    assert f"{late}, played after the pairing was decided\n" in printed
     assert 0 < counted < 60 and "a pairing at most" not in printed
 
 

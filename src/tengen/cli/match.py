@@ -164,7 +164,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     late = len(indices) - beyond - figures["games"]
     for more, why in (
         (beyond, f", which are of {match.games} a pairing at most"),
-        (late, ": they come after the game that decided the pairing"),
+        (late, ", played after the pairing was decided"),
     ):
         if more:
             others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
