@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import katago_twin as twin
@@ -314,23 +315,37 @@ def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
     assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).rule.native
 
 
-def test_models_of_other_board_sizes_are_freed_before_the_memory_is_full(
+def test_models_of_board_sizes_out_of_use_are_freed_before_the_memory_is_full(
     network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluator = OpenVinoEvaluator(network, remember=False, native=False)
     bytes_of_three = 3 * 2 * openvino._COPIES * network.stat().st_size
     monkeypatch.setattr(openvino, "total_memory", lambda: bytes_of_three)
+    monkeypatch.setattr(evaluator, "_prepare", lambda *_: SimpleQueue())
+    now = 0.0
+    monkeypatch.setattr("tengen.evaluators.openvino.time", SimpleNamespace(monotonic=lambda: now))
 
     def shapes(edge: int, *batches: int) -> list[tuple[int, int]]:
         evaluator.warm_up(edge, batches)
         return [key[:2] for key in evaluator._requests]
 
-    assert shapes(5, 1, 2) == [(1, 5), (2, 5)]
-    assert shapes(7, 1) == [(1, 5), (2, 5), (1, 7)]
-    assert shapes(5, 1) == [(2, 5), (1, 7), (1, 5)]
-    assert shapes(9, 1) == [(1, 7), (1, 5), (1, 9)]
-    assert shapes(9, 1, 2, 4, 8) == [(1, 9), (2, 9), (4, 9), (8, 9)], "those of the size in use stay"
-    assert len(evaluator.infer(random_inputs([5], 5))) == 1
+    turns = [(1, 5), (2, 5), (1, 7), (1, 9), (1, 11)]
+    assert shapes(5, 1, 2) == turns[:2]
+    assert shapes(7, 1) == turns[:3]
+    assert shapes(9, 1) == turns[:4]
+    assert shapes(11, 1) == turns, "sizes that take turns stay"
+    now += openvino._IN_USE - 1
+    assert shapes(5, 1) == turns
+    now += 1
+    assert shapes(5, 4) == [(1, 5), (2, 5), (4, 5)], "the one used last stays"
+    assert shapes(9, 1) == [(1, 5), (2, 5), (4, 5), (1, 9)]
+    now += openvino._IN_USE / 2
+    assert shapes(9, 1)[-1] == (1, 9)
+    now += openvino._IN_USE / 2
+    assert shapes(11, 1) == [(1, 9), (1, 11)], "a board size goes whole"
+    assert shapes(11, 1, 2, 4, 8) == [(1, 9), (1, 11), (2, 11), (4, 11), (8, 11)]
+    now += openvino._IN_USE
+    assert shapes(11, 16)[0] == (1, 11), "those of the size in use stay"
 
 
 SIGNALLED = """

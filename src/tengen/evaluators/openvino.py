@@ -5,6 +5,7 @@ import logging
 import re
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ logger = logging.getLogger(__name__)
 _COMPILING = threading.Lock()
 _LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
 _SMALLEST_PIECE = 8  # rows; below, a call costs more than the padding
-_COPIES = 4  # memory of a compiled model in sizes of the network file (measured in f32: 3.3 to 4.5)
+_COPIES = 5  # memory of a compiled model in sizes of the network file (measured in f32: 4.2 to 5.6)
+_IN_USE = 60.0  # seconds after its last use for which a board size keeps its models: several may take turns
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     A batch is cut above `max_batch` and padded to a power of two, after a CPU has computed as much of it as fills one
     where a sixteenth would be padding. A model is compiled with static shapes, once for each such size and board edge,
-    and kept both here and in the cache folder. Where the models would take more than half of the machine's memory,
-    those of other board sizes that were used longest ago are freed. The file is read once; what becomes of it later has
-    no effect.
+    and kept both here and in the cache folder. Where the models of this evaluator, whatever others hold, would take
+    more than half of the machine's memory, those of board sizes that were not used for a minute are freed. The file is
+    read once; what becomes of it later has no effect.
 
     `precision` auto takes bf16 where the processor multiplies it natively (measured: twice as fast as f32 on a 6-block
     64-channel net) and f32 elsewhere; int8 is a file of its own beside the network (`tengen nets quantize`), which auto
@@ -173,8 +175,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self._options = self._device_options(threads, streams)
         self._streams = streams
         self._kernels: dict[str, _native.Winograd] = {}
-        # Those used last are the last ones.
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
+        self._last_used: dict[int, float] = {}  # of each board size, on the monotonic clock
         self._lock = threading.Lock()
         _CALLS.evaluators.add(self)
         self._network = self._read()  # kept as it was read: another file may take its place
@@ -266,20 +268,21 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         layout = self.rule.layout(rows, edge, self.only_size)
         key = bucket(-(-rows // layout.parts)), edge, layout
         with self._lock:
-            found = self._requests.pop(key, None)
-            if found is None:
-                self._make_room(edge)
-                found = self._prepare(*key)
-            self._requests[key] = found
-            return found
+            self._last_used[edge] = time.monotonic()
+            if key not in self._requests:
+                self._make_room()
+                self._requests[key] = self._prepare(*key)
+            return self._requests[key]
 
-    def _make_room(self, edge: int) -> None:
-        """Free models of other board sizes, so that with one more they take half of the memory at most. What still
-        computes is freed after it."""
+    def _make_room(self) -> None:
+        """Free the models of board sizes out of use, those used longest ago first, while with one more all would take
+        more than half of the memory. What still computes is freed after it."""
         kept = total_memory() // 2 // (_COPIES * self._file_bytes) - 1
-        others = [key for key in self._requests if key[1] != edge]
-        for key in others[: max(0, len(self._requests) - kept)]:
-            del self._requests[key]
+        for edge, last in sorted(self._last_used.items(), key=lambda item: item[1]):
+            if len(self._requests) <= kept or time.monotonic() - last < _IN_USE:
+                break
+            for key in [key for key in self._requests if key[1] == edge]:
+                del self._requests[key]
 
     def _prepare(self, rows: int, edge: int, layout: Layout) -> "SimpleQueue[_Requests]":
         shapes = self._shapes(rows, edge)
