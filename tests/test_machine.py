@@ -103,6 +103,18 @@ def test_memory_of_a_container(
     assert (machine.total_memory(), machine.available_memory()) == (total, available)
 
 
+@pytest.mark.parametrize(("limit", "total"), [("4000", 4000), ("9223372036854771712", 64_000)])
+def test_memory_of_a_container_with_cgroups_of_version_1(
+    limit: str, total: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = types.SimpleNamespace(total=64_000)
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: host)
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text(f"{limit}\n")
+    assert machine.total_memory() == total
+
+
 def test_name_of_the_processor_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(

@@ -34,7 +34,7 @@ Runtime on the CPU; torch: PyTorch on its GPU, or on the CPU without one."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
 _EXIT_SECONDS = 10.0  # for a batch and a callback at the end of the program
-_CGROUP = Path("/sys/fs/cgroup")  # of the container, on Linux with cgroups of version 2
+_CGROUP = Path("/sys/fs/cgroup")  # of the container, on Linux
 _DEV = Path("/dev")
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
 
@@ -161,8 +161,10 @@ def total_memory() -> int:
 
 def _memory_limit() -> int:
     """Bytes that the container may use; sys.maxsize without a limit."""
-    with suppress(OSError, ValueError):
-        return int((_CGROUP / "memory.max").read_text(encoding="utf-8"))  # "max" is no number
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # of cgroups of version 2, and of 1
+        with suppress(OSError, ValueError):
+            # Without a limit version 2 says "max", which is no number, and version 1 a huge one.
+            return int((_CGROUP / name).read_text(encoding="utf-8"))
     return sys.maxsize
 
 
