@@ -15,7 +15,7 @@ import pytest
 from tengen.errors import NetworkError
 from tengen.evaluators import foreign_networks, load_evaluator
 from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.network_file import read_card
+from tengen.evaluators.network_file import int8_path, read_card
 from tengen.game import Game
 
 
@@ -88,6 +88,19 @@ def test_conversions_used_longest_ago_give_way(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(foreign_networks, "_CACHE_BYTES", 0)
     last = found("rank_4k")
     assert set(first.parent.glob("*.onnx")) == {last}
+
+
+def test_conversions_with_an_int8_file_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but `tengen nets quantize` makes the int8 file again, of exactly this network file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    human = katago_twin.written(tmp_path / "human.txt", metadata=True)
+    kept, plain = (find_network(f"{human}@{profile}") for profile in ("rank_1k", "rank_2k"))
+    int8_path(kept).write_bytes(b"int8")
+    for path in (kept, int8_path(kept), plain):
+        os.utime(path, (time.time() - 300,) * 2)
+    monkeypatch.setattr(foreign_networks, "_CACHE_BYTES", 0)
+    last = find_network(f"{human}@rank_3k")
+    assert set(kept.parent.glob("*.onnx")) == {kept, int8_path(kept), last}
 
 
 def test_a_damaged_conversion_is_made_again(plain: Path) -> None:

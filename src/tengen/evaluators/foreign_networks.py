@@ -17,7 +17,7 @@ from filelock import FileLock
 from tengen.checksums import Integrity, file_digest, sealed
 from tengen.disk import cache_folder, remove_oldest, write_whole
 from tengen.errors import NetworkError
-from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card
+from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card, int8_path
 from tengen.formats import DEFAULT_PROFILE, is_katago_file, network_format
 
 logger = logging.getLogger(__name__)
@@ -60,10 +60,17 @@ def converted_network(path: Path, profile: str = "") -> Path:
                         "quantize makes it anew",
                         f"{path}{profile and '@'}{profile}",
                     )
-                remove_oldest(folder.glob(f"*{SUFFIX}"), _CACHE_BYTES)
+                _trim(folder)
     with suppress(OSError):  # a file system may not note by itself that it is used
         os.utime(converted, (time.time(), converted.stat().st_mtime))
     return converted
+
+
+def _trim(folder: Path) -> None:
+    """Remove the conversions that were used longest ago while they take more than `_CACHE_BYTES`. Those with an int8
+    file stay: nothing makes that again by itself, and it fits no other file, as a later conversion may be."""
+    paths = (path for path in folder.glob(f"*{SUFFIX}") if not path.name.endswith(INT8_SUFFIX))
+    remove_oldest((path for path in paths if not int8_path(path).exists()), _CACHE_BYTES)
 
 
 def _remove_older(folder: Path, stem: str, version: int) -> bool:
