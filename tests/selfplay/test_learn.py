@@ -101,7 +101,7 @@ def test_a_cycle_that_is_learned_again_ends_the_same(tmp_path: Path) -> None:
 class NoWorkers:
     """A cluster whose workers nobody asks."""
 
-    def beside(self, _: Place) -> "NoWorkers":
+    def add_workers(self, _: Place) -> "NoWorkers":
         return self
 
     def run(self, *_: object, **__: object) -> Iterator[Any]:
