@@ -15,6 +15,7 @@ from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import read_tree
+from tengen.sgf.tree import GameNode
 from tengen.web.clock import GameClock
 from tengen.web.editor import Editor
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing, level_of_visits
@@ -447,16 +448,22 @@ def test_results_are_taken_back_one_after_the_other() -> None:
     assert session.to_sgf() == before
 
 
-@pytest.mark.parametrize("edited", [False, True])
-def test_a_result_is_taken_back_alone_while_the_game_goes_on_elsewhere(edited: bool) -> None:
-    session, _ = open_record(PASSES)
-    session.analyze()
+def count_and_play_on(session: GameSession) -> GameNode:
+    """Count a record at its passes, and play on before them against the engine; returns the counted position."""
     session.seek(4)
     session.begin_count([])
     session.agree()
     counted = session.node
     session.seek(2)
     session.play_on(facing(level_of_visits(1), BLACK))
+    return counted
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_result_is_taken_back_alone_while_the_game_goes_on_elsewhere(edited: bool) -> None:
+    session, _ = open_record(PASSES)
+    session.analyze()
+    counted = count_and_play_on(session)
     session.click(0)
     tip = session.play(1)
     if edited:
@@ -474,12 +481,7 @@ def test_a_game_goes_on_where_the_result_that_comes_back_was_reached() -> None:
     session.seek(2)
     session.play_on(facing(level_of_visits(1), BLACK))
     session.resign()
-    session.seek(4)
-    session.begin_count([])
-    session.agree()
-    counted = session.node
-    session.seek(2)
-    session.play_on(facing(level_of_visits(1), BLACK))
+    counted = count_and_play_on(session)
     tip = session.node
     session.goto(counted.id)
     assert session.take_back() and session.result == "W+R" and session.ended_at is None
