@@ -14,8 +14,7 @@ from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import read_tree
-from tengen.sgf.tree import GameNode
+from tengen.sgf import GameNode, read_tree
 from tengen.web.clock import GameClock
 from tengen.web.editor import Editor
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing, level_of_visits
