@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tengen.statistics import Tally, binomial_tail, design_effect, elo, wilson
+from tengen.statistics import Tally, binomial_tail, design_effect, elo, student95, wilson
 
 
 def test_wilson_against_published_values() -> None:
@@ -96,3 +96,11 @@ def test_where_nothing_shows_a_dependence_each_group_is_one_value() -> None:
     assert design_effect(np.ones(12), three) == 4 and design_effect(random.random(12), np.zeros(12, np.int64)) == 12
     assert design_effect(np.tile([0.0, 1, 2, 3], 3), three) == 1  # less than independent values would differ
     assert design_effect(np.empty(0), np.empty(0, np.int64)) == 1
+
+
+def test_the_quantile_of_student() -> None:
+    """Against published tables, and the normal distribution's."""
+    known = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 9: 2.2622, 30: 2.0423, 120: 1.9799, 10**9: 1.9600}
+    assert {degrees: student95(degrees) for degrees in known} == pytest.approx(known, rel=0.0013)
+    with pytest.raises(ValueError, match=r"degrees of freedom = 0: give 1 or more"):
+        student95(0)

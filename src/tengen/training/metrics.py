@@ -18,7 +18,7 @@ from tengen.data.sampler import Sampler
 from tengen.disk import write_whole
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import Evaluator
-from tengen.statistics import Z95, design_effect, wilson
+from tengen.statistics import Z95, design_effect, student95, wilson
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -44,27 +44,31 @@ class Estimate:
     def share(hits: Numbers, games: Integers | None = None) -> "Estimate":
         """The estimate of a share (values 0..1): the Wilson interval, which holds near 0 and 1 and with few positions.
 
-        It is that of the effective number of positions: theirs by the design effect of the games.
+        It is that of the effective number of positions: theirs by the design effect of the games, which few games tell
+        roughly: Student's t in place of the normal distribution.
         """
         count = len(hits)
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(hits.mean())
         effect = 1.0 if games is None else design_effect(hits, games)
+        if effect > 1 and np.ptp(hits) > 0 and (groups := len(np.unique(games))) > 1:
+            effect *= (student95(groups - 1) / Z95) ** 2
         low, high = wilson(float(hits.sum()) / effect, count / effect)
         return Estimate(mean, min(mean, max(0.0, low)), max(mean, min(1.0, high)), count)
 
     @staticmethod
     def average(values: Numbers, games: Integers | None = None) -> "Estimate":
-        """The estimate of a mean of any values: the normal interval, by the variance between games."""
+        """The estimate of a mean of any values: the interval of Student's t, by the variance between games."""
         count = len(values)
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(values.mean())
-        if count == 1 or (games is not None and np.ptp(games) == 0):
+        groups = count if games is None else len(np.unique(games))
+        if groups == 1:
             return Estimate(mean, -math.inf, math.inf, count)
         effect = 1.0 if games is None else design_effect(values, games)
-        half = Z95 * float(values.std(ddof=1)) * math.sqrt(effect) / math.sqrt(count)
+        half = student95(groups - 1) * float(values.std(ddof=1)) * math.sqrt(effect) / math.sqrt(count)
         return Estimate(mean, mean - half, mean + half, count)
 
     def interval(self, digits: int) -> list[float | None]:
