@@ -52,7 +52,8 @@ class Estimate:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(hits.mean())
         effect = 1.0 if games is None else design_effect(hits, games)
-        if effect > 1 and np.ptp(hits) > 0 and (groups := len(np.unique(games))) > 1:
+        groups = count if games is None else len(np.unique(games))
+        if effect > 1 and groups > 1 and np.ptp(hits) > 0:
             effect *= (student95(groups - 1) / Z95) ** 2
         low, high = wilson(float(hits.sum()) / effect, count / effect)
         return Estimate(mean, min(mean, max(0.0, low)), max(mean, min(1.0, high)), count)
