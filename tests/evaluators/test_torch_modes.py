@@ -53,6 +53,21 @@ def test_two_threads_leave_the_mode_as_it_was() -> None:
     assert module.training
 
 
+def test_a_part_that_was_frozen_stays_so() -> None:
+    """As batch normalization that keeps its statistics while the rest is trained."""
+
+    class Frozen(Waiting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.BatchNorm2d(27).eval(), nn.Dropout()
+            self.leave[0].set()
+
+    module = Frozen()
+    TorchEvaluator(module, name="frozen", device="cpu").infer(INPUTS)
+    assert module.modes == [False]
+    assert (module.training, module.first.training, module.second.training) == (True, False, True)
+
+
 def test_an_error_leaves_the_mode_as_it_was() -> None:
     class Failing(nn.Module):
         def forward(self, *_: Tensor) -> None:

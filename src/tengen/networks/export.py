@@ -51,14 +51,14 @@ def plain(module: nn.Module) -> nn.Module:
 
     The further maps of its policy, which serve training alone, are removed.
     """
-    result = copy.deepcopy(module).cpu().eval().requires_grad_(False)
+    result = copy.deepcopy(module).cpu().requires_grad_(False)
     for parent in list(result.modules()):
         if isinstance(maps := getattr(parent, "maps", None), nn.ModuleDict):
             maps.clear()
         for name, child in list(parent.named_children()):
             if isinstance(child, ScaledConv2d):
                 setattr(parent, name, child.plain())
-    return result
+    return result.eval()
 
 
 def _declare_inputs(model: onnx.ModelProto, planes: int, scalars: int) -> None:
