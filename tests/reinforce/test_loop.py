@@ -230,7 +230,8 @@ def test_a_pool_of_limited_size_keeps_no_others_and_a_run_that_goes_on_needs_non
     parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also from the checkpoint before the newest, whose pool was another one."""
-    config = small_config(parent, pool={"every": 2, "max_members": 1})
+    rarely = {"every": 6, "games": 2, "opening_moves": 3}
+    config = small_config(parent, pool={"every": 2, "max_members": 1}, evaluation=rarely)
     run_policy_gradient(config, tmp_path / "whole", progress=False)
     assert sorted(path.stem for path in (tmp_path / "whole" / "pool").iterdir()) == ["00000", "00004", "00006"]
     folder = tmp_path / "run"

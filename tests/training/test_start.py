@@ -39,6 +39,7 @@ from tengen.training.start import LEARNED, Origin, scale_down, start_from, start
 from tengen.training.supervised import train  # noqa: E402
 from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("unrendered")
 RESIDUAL = {"family": "residual", "size": "b1c8"}
 PREACT = {"family": "preact", "plane_set": "tengen", "units": 1, "filters": 8, "board_size": 7}
 PREACT["policy"] = {"kind": "conv", "maps": 2}  # type: ignore[assignment]
