@@ -41,7 +41,8 @@ def store(tengen: Run, unseen: Path) -> Path:
 def network(tengen: Run, store: Path) -> Path:
     """A network trained on them by the shipped recipe, in fewer and smaller steps than it has."""
     run = store.parent / "run"
-    settings = [f"data.store={store}", f"training.steps={STEPS}", f"training.batch_size={BATCH}", "training.validation_games=64"]
+    smaller = [f"training.steps={STEPS}", f"training.batch_size={BATCH}", "training.validation_games=64"]
+    settings = [f"data.store={store}", *smaller]
     done = tengen("train", "tiny", *(word for s in settings for word in ("--set", s)), "--out", run, timeout=500)
     assert done.returncode == 0, done.stderr
     (found,) = run.rglob("*.onnx")
