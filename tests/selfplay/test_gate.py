@@ -14,7 +14,7 @@ from tengen.match.outcome import Outcome
 from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.selfplay import gate as gates
-from tengen.selfplay.config import GameConfig, GateConfig, SearchConfig, SelfPlayConfig
+from tengen.selfplay.config import MIN_TREE, GameConfig, GateConfig, SearchConfig, SelfPlayConfig
 from tengen.selfplay.gate import gate, judge
 from tengen.sgf import read_game
 from tengen.statistics import Tally, binomial_tail
@@ -164,7 +164,10 @@ def test_the_searches_of_a_gate_are_without_noise(tmp_path: Path, monkeypatch: p
 
 
 def test_a_search_of_a_gate_has_room_for_its_visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On 19x19 the least memory is full after 2,700 visits, and from then on old leaves would be counted again."""
+    """On 19x19 the least memory is full after 2,700 visits, and from then on old leaves would be counted again.
+
+    The recipe's memory is enough for self-play, which has fewer visits.
+    """
     asked: list[MatchSettings] = []
 
     def play(settings: MatchSettings, *_: object) -> list[Outcome]:
@@ -172,7 +175,8 @@ def test_a_search_of_a_gate_has_room_for_its_visits(tmp_path: Path, monkeypatch:
         return []
 
     monkeypatch.setattr(gates, "play_run_match", play)
-    config = config_of(19, GateConfig(visits=4000))
+    search = SearchConfig(params={"memory": MIN_TREE})
+    config = config_of(19, GateConfig(visits=4000)).model_copy(update={"search": search})
     gate(tmp_path, config, 1, tmp_path / "a.onnx", tmp_path / "b.onnx", {19: 7.0})
     for spec in asked[0].players:
         search = TreeSearch(UniformEvaluator(), spec.params, 8)

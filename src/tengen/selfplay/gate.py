@@ -12,14 +12,13 @@ from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
-from tengen.selfplay.generate import tree_memory
 from tengen.selfplay.matches import (
-    NO_EXPLORATION,
     PlayerOpener,
     load_temporary,
     play_run_match,
     run_conditions,
     run_pass_policy,
+    run_search_params,
 )
 from tengen.statistics import Tally, binomial_tail
 
@@ -66,8 +65,7 @@ def gate(
     assert rules is not None
     size = config.game.main_size
     now = config.at(number)  # the cycle that begins with this network
-    params = now.search.search_params(full=False, memory=tree_memory(now, rules.visits))
-    params = params.model_copy(update=NO_EXPLORATION)
+    params = run_search_params(now, rules.visits)
     pass_policy = run_pass_policy(now.game)
     files = {f"candidate {number}": candidate, f"network {number - 1}": playing}
     settings = MatchSettings.of(

@@ -23,13 +23,13 @@ from tengen.match.runner import Execution, InBatch, InCluster, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PlayerSpec
 from tengen.match.summary import tally
-from tengen.selfplay.config import GameConfig
+from tengen.selfplay.config import GameConfig, SelfPlayConfig
+from tengen.selfplay.generate import tree_memory
 from tengen.statistics import Tally
 
 Load = Callable[[str | Path], Evaluator]
 
-NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
-"""Settings of a search without noise."""
+_NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
 
 
 def load_temporary(path: str | Path, device: Device = "cpu") -> Evaluator:
@@ -98,6 +98,16 @@ def run_pass_policy(game: GameConfig) -> PassPolicy:
     """The pass policy of a run's networks in its gates and ratings."""
     # A run whose games use no-legal-move plays its matches with no-useful-move, where it never has to fill own eyes.
     return "free" if game.pass_policy == "free" else "no-useful-move"
+
+
+def run_search_params(config: SelfPlayConfig, visits: int) -> SearchParams:
+    """The search of a run's networks in its gates and ratings: that of self-play without noise, with room for `visits`.
+
+    The recipe's memory is that of its own visits.
+    """
+    params = config.search.search_params(full=False)
+    memory = max(params.memory, tree_memory(config, visits))
+    return params.model_copy(update={**_NO_EXPLORATION, "memory": memory})
 
 
 def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: float, **fields: object) -> Conditions:

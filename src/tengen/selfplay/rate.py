@@ -24,22 +24,20 @@ from tengen.ratings.duplicate_games import distinct_games
 from tengen.rules import Rules
 from tengen.selfplay.anchors import Anchor, RunPlayers, find_anchors, network_name
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.generate import tree_memory
 from tengen.selfplay.matches import (
-    NO_EXPLORATION,
     Load,
     PlayerOpener,
     load_temporary,
     play_run_match,
     run_conditions,
     run_pass_policy,
+    run_search_params,
     tallies_by_color,
 )
 from tengen.selfplay.rating_book import AnchorResult, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
 
 logger = logging.getLogger(__name__)
 
-_BYTES = 4096  # of a search's memory for a visit, more than a node of 19x19 takes
 _MOVE_SECONDS = 60.0  # that a program may take
 _THREADS = 2  # of the searches, and copies of a program that compute at once
 
@@ -85,9 +83,7 @@ def match_of(config: SelfPlayConfig, komi: float) -> RatingMatch:
     """
     komi = komi - 0.5 if komi == int(komi) else komi
     game, rating = config.game, config.rating
-    params = config.search.search_params(full=False, memory=tree_memory(config, rating.visits))
-    memory = max(params.memory, rating.visits * _BYTES)
-    params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
+    params = run_search_params(config, rating.visits)
     conditions = run_conditions(game, params, game.main_size, komi, opening=rating.opening)
     conditions = conditions.model_copy(update={"opening": conditions.drawn})
     players = RunPlayers(rating.visits, params, run_pass_policy(game), config.device)
