@@ -11,6 +11,7 @@ from made_matches import series, write_match
 from studies.small_study import put_network
 
 from tengen.errors import RecipeError
+from tengen.statistics import student95, wilson
 from tengen.studies.figures import _FIND, Curve, find_figure, shown
 from tengen.studies.runner import StudyFolder
 from tengen.studies.study import FIGURES, Figure, load_study
@@ -40,7 +41,7 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
     n = len(ply)
     assert found is not None and found.mean == pytest.approx((gained - lost) / n)
     variance = ((gained + lost) / n - ((gained - lost) / n) ** 2) / (n - 1)  # of McNemar's pairs
-    assert found.high - found.low == pytest.approx(2 * 1.959964 * variance**0.5, rel=1e-6)
+    assert found.high - found.low == pytest.approx(2 * student95(n - 1) * variance**0.5, rel=1e-6)
     # The same positions in another order, as this version has them: of one a game the pairs are found.
     results(second, ply).rows(np.arange(n)[::-1]).save(folder.run_folder("net-2") / "predictions.npz")
     assert find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"])) == found
@@ -76,6 +77,22 @@ def test_a_figure_of_the_training_batches_is_of_the_last_tenth_and_in_the_scale_
     (folder.run_folder("net-1") / "log.jsonl").write_text(log)
     found = find_figure(folder, Figure(figure="training", of=["net-1"], key="value_mse"))
     assert found is not None and found.mean == pytest.approx(0.025 / 4) and math.isnan(found.low)
+
+
+def test_seeds_of_a_training_learn_the_same_positions(path: Path, tmp_path: Path) -> None:
+    """The last tenth of 1,000 steps of 8 positions is 800, whether one seed was trained or two."""
+    folder = StudyFolder(tmp_path, load_study(str(path)))
+    training = [{"event": "train", "step": step, "top1": 0.25, "hours": 0.1} for step in range(100, 1001, 100)]
+    validation = {"event": "validation", "step": 1000, "top1": 0.2, "intervals": {"top1": [0.1, 0.3]}}
+    for step in ("net-1", "net-2"):
+        run = folder.run_folder(step)
+        run.mkdir()
+        (tmp_path / f"{step}.json").write_text(json.dumps({"command": folder.command(step)}))
+        (run / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in (*training, validation)))
+        (run / "recipe.yaml").write_text("training: {batch_size: 8}\n")
+    for of in (["net-1"], ["net-1", "net-2"]):
+        found = find_figure(folder, Figure(figure="training", of=of, key="top1"))
+        assert found == Estimate(0.25, *wilson(200, 800), 800)
 
 
 def test_a_figure_that_a_step_does_not_have_is_named(path: Path, tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         per_event = (found.samples[-1] / len(events)) if found else 0
         shares.append((float(np.mean(last)), per_event * len(last)))
     mean = _unit(wanted.key) * float(np.mean([share for share, _ in shares]))
-    count = int(sum(number for _, number in shares))
+    count = int(min(number for _, number in shares))  # the seeds train on the same positions
     low, high = wilson(mean * count, count) if wanted.key in SHARES else (math.nan, math.nan)
     return Estimate(mean, low, high, count)
 
