@@ -68,6 +68,12 @@ def import_error(why: str) -> ImportError:
     return ImportError(why)
 
 
+def os_reason(error: OSError) -> str:
+    """Why the system refused; errors without a number, such as those of a pipe that cannot be searched, have a message
+    alone."""
+    return error.strerror or str(error)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], listed_by: str = "") -> str:
     """The message for a name that does not exist: the nearest known name if one is near, else all of them, or what
     lists them.

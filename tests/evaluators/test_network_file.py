@@ -1,5 +1,7 @@
 """Cards in files, and files that are no networks."""
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,3 +90,15 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
         read_card(tmp_path / "nothing.onnx")
     with pytest.raises(NetworkError, match="cannot be read"):
         read_card(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no files of open pipes")
+def test_a_pipe_is_refused_with_the_reason() -> None:
+    reader, writer = os.pipe()
+    try:
+        os.write(writer, b"an error without a number")
+        with pytest.raises(NetworkError, match=r"cannot be read: .*not seekable"):
+            read_card(f"/dev/fd/{reader}")
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tengen
-from tengen.errors import MissingExtra, NetworkError, TengenError, unknown_name, without_parsing
+from tengen.errors import MissingExtra, NetworkError, TengenError, os_reason, unknown_name, without_parsing
 from tengen.runs.interruption import Terminated
 
 EXIT_USER_ERROR = 2
@@ -260,7 +260,7 @@ def _os_message(error: OSError) -> str:
         return f"the disk is full{where}; free some space and run the command again"
     if error.errno in (errno.EEXIST, errno.ENOTDIR):
         return f"a folder is needed, but there is a file{where}; name another folder"
-    return f"{(error.strerror or str(error)).lower()}{where}"
+    return f"{os_reason(error).lower()}{where}"
 
 
 def _unknown(word: str) -> str:

@@ -115,7 +115,7 @@ def _player_word(word: str) -> str:
 
 def _record(path: Path) -> tuple[bytes, int]:
     """The bytes of a record and its board size. Raises SgfError where the page could not open it."""
-    from tengen.errors import SgfError
+    from tengen.errors import SgfError, os_reason
     from tengen.sgf import read_tree
 
     try:
@@ -123,7 +123,7 @@ def _record(path: Path) -> tuple[bytes, int]:
     except FileNotFoundError as error:
         raise SgfError(f"{path}: there is no such file") from error
     except OSError as error:
-        raise SgfError(f"{path}: {error.strerror or error}") from error
+        raise SgfError(f"{path}: {os_reason(error)}") from error
     try:
         return data, read_tree(data).size
     except SgfError as error:

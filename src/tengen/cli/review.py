@@ -18,7 +18,7 @@ from tengen.cli.interruption import report_interruption
 from tengen.cli.options import DeviceOption, RecordsArgument, ThreadsOption, cluster_option
 from tengen.cli.tables import print_table
 from tengen.disk import DISK_FULL, write_whole
-from tengen.errors import SgfError, TengenError, unknown_name
+from tengen.errors import SgfError, TengenError, os_reason, unknown_name
 from tengen.evaluators.board_warnings import boards_warning
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.portable_network import PortableNetwork
@@ -107,7 +107,7 @@ def _keep(out: Path, name: str, result: FinishedReview | str, quiet: bool) -> bo
     except OSError as error:
         if error.errno in DISK_FULL:  # no other game would fit either
             raise
-        print(f"{name}: {(error.strerror or str(error)).lower()}: {error.filename}", file=sys.stderr)
+        print(f"{name}: {os_reason(error).lower()}: {error.filename}", file=sys.stderr)
         return False
     if result.figures and not quiet:
         print_table(_table(name, result))

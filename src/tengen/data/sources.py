@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from tengen.errors import SgfError, unknown_name
+from tengen.errors import SgfError, os_reason, unknown_name
 from tengen.sgf.grammar import RECORD_SUFFIXES, RecordLimits, other_format, split_trees
 
 STDIN = "-"
@@ -307,7 +307,7 @@ class _Blocks:
 
 
 def _problem(name: str, error: Exception) -> SourceProblem:
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    text = os_reason(error) if isinstance(error, OSError) else str(error)
     return SourceProblem(_printable(name), "file cannot be read", text or type(error).__name__)
 
 

@@ -29,7 +29,7 @@ from tengen.data.format import (
 )
 from tengen.data.record import GameRecord, check_record, with_hash
 from tengen.disk import DISK_FULL, PARTIAL, try_lock, write_whole
-from tengen.errors import StoreError
+from tengen.errors import StoreError, os_reason
 
 ROWS_A_SHARD = 8192
 _ROWS_A_BATCH = 256
@@ -246,7 +246,7 @@ class StoreLock:
 def _write_error(path: Path, error: OSError, disk_full: str) -> StoreError:
     if error.errno in DISK_FULL:
         return StoreError(f"the disk is full: {path} {disk_full}")
-    return StoreError(f"{path} cannot be written: {error.strerror or error}")
+    return StoreError(f"{path} cannot be written: {os_reason(error)}")
 
 
 class StoreAppender:

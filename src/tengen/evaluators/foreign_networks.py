@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from tengen.checksums import Integrity, file_digest, sealed
 from tengen.disk import cache_folder, remove_oldest, write_whole
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, os_reason
 from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card, int8_path
 from tengen.formats import DEFAULT_PROFILE, is_katago_file, network_format
 
@@ -44,7 +44,7 @@ def converted_network(path: Path, profile: str = "") -> Path:
     try:
         digest = file_digest(path)
     except OSError as error:
-        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+        raise NetworkError(f"{path} cannot be read: {os_reason(error)}") from error
     if not re.fullmatch(r"\w*", profile):
         raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
     folder = cache_folder("networks") or _own_folder()

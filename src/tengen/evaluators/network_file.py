@@ -13,7 +13,7 @@ from unicodedata import category
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from tengen.checksums import check_seal, file_digest
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, os_reason
 from tengen.protocol_buffer import message_fields
 
 CARD_KEY = "tengen"
@@ -85,7 +85,7 @@ def read_card(path: str | Path) -> Card:
         with path.open("rb") as file:
             text = dict(_metadata(file)).get(CARD_KEY)
     except OSError as error:
-        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+        raise NetworkError(f"{path} cannot be read: {os_reason(error)}") from error
     except (EOFError, UnicodeDecodeError) as error:
         raise NetworkError(f"{path} is no network file: it is not ONNX, or was cut short") from error
     if text is None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tengen import _native
 from tengen.disk import write_whole
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, os_reason
 from tengen.evaluators import installed_networks
 from tengen.evaluators.network_file import Card, parse_card
 
@@ -51,7 +51,7 @@ def read_playout_card(path: str | Path) -> Card:
                 raise NetworkError(f"{path} is no file of linear playout weights: it begins otherwise")
             text = file.read(_HEAD.unpack(head)[2])
     except OSError as error:
-        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+        raise NetworkError(f"{path} cannot be read: {os_reason(error)}") from error
     return parse_card(text, path)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, os_reason
 from tengen.formats import has_binary_weights, open_network
 from tengen.formats.katago_model import (
     ACTIVATIONS,
@@ -72,7 +72,7 @@ def read_katago(path: str | Path) -> KataGoModel:
     except (gzip.BadGzipFile, zlib.error) as error:
         raise NetworkError(f"{path} is damaged or not compressed with gzip: {error}") from None
     except OSError as error:
-        raise NetworkError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise NetworkError(f"{path} cannot be read: {os_reason(error)}") from error
 
 
 class _ModelReader:

@@ -22,7 +22,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, os_reason
 from tengen.formats import open_network
 from tengen.formats.network_weights import require, stored_weights
 
@@ -86,7 +86,7 @@ def read_leela_zero(path: str | Path) -> LeelaZeroModel:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise NetworkError(f"{path} is damaged or cut short: {error}") from None
     except OSError as error:
-        raise NetworkError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise NetworkError(f"{path} cannot be read: {os_reason(error)}") from error
 
 
 def write_leela_zero(model: LeelaZeroModel, file: IO[bytes]) -> None:

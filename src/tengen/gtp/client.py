@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal, NoReturn
 
-from tengen.errors import TengenError
+from tengen.errors import TengenError, os_reason
 from tengen.gtp.process import Child, ProcessOutput
 from tengen.machine import split_command_line
 
@@ -142,7 +142,7 @@ class GtpClient:
         except FileNotFoundError:
             raise ProgramError(self.called, "not found", f"no program {words[0]!r} that can be run") from None
         except OSError as error:
-            raise ProgramError(self.called, "not found", f"cannot be started: {error.strerror}") from error
+            raise ProgramError(self.called, "not found", f"cannot be started: {os_reason(error)}") from error
 
     def _may_refuse(self, command: str, seconds: float) -> str:
         """The answer, empty from a program that does not know the command."""

@@ -6,7 +6,7 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
-from tengen.errors import GtpError, SgfError, TengenError
+from tengen.errors import GtpError, SgfError, TengenError, os_reason
 from tengen.game import Game
 from tengen.gtp.counting import final_score
 from tengen.gtp.parse import Arguments
@@ -34,7 +34,8 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     except (OSError, TengenError) as error:
         if isinstance(error, FileNotFoundError) and len(words) > 1 and Path(" ".join(words[:-1])).is_file():
             raise GtpError(f"cannot load file {name}: {words[-1]} is not a number of moves from 0 up") from error
-        raise GtpError(f"cannot load file {name}: {_reason(error)}") from error
+        reason = os_reason(error) if isinstance(error, OSError) else error
+        raise GtpError(f"cannot load file {name}: {reason}") from error
     check_network(session, game.size)
     if session.options.force_komi:
         game.komi = session.game.komi
@@ -57,7 +58,7 @@ def printsgf(session: GtpSession, args: Arguments) -> str:
     try:
         Path(" ".join(args.words)).write_bytes(record)
     except OSError as error:
-        raise GtpError(f"cannot write file: {_reason(error)}") from error
+        raise GtpError(f"cannot write file: {os_reason(error)}") from error
     return ""
 
 
@@ -68,7 +69,3 @@ def _read(path: Path, current: Game, moves: int | None) -> tuple[Game, SgfInfo]:
         with suppress(SgfError):
             return read_game(record, rules=assumed, komi=current.komi, moves=moves)
     return read_game(record, rules=rules, komi=current.komi, moves=moves, tolerant=True)
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tengen.checksums import with_digest
 from tengen.disk import PARTIAL, json_text, on_disk, try_lock, write_whole
-from tengen.errors import TengenError, refused_value, unknown_name
+from tengen.errors import TengenError, os_reason, refused_value, unknown_name
 from tengen.match.conditions import BoardSize, RuleSet
 from tengen.match.outcome import Outcome
 from tengen.match.schedule import Schedule
@@ -293,7 +293,7 @@ def _object(text: bytes) -> dict[str, Any]:
 def _what_is_wrong(error: Exception) -> str:
     match error:
         case OSError():
-            return (error.strerror or str(error)).lower()
+            return os_reason(error).lower()
         case ValidationError():
             found = error.errors()[0]
             return refused_value(found, ".".join(map(str, found["loc"])))

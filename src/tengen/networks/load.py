@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.checksums import check_seal
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, os_reason
 from tengen.formats.network_weights import stored_weights
 from tengen.networks.blocks import ScaledConv2d
 from tengen.networks.export import export, plain
@@ -35,7 +35,7 @@ def load_module(path: str | Path) -> nn.Module:
     except NetworkError:
         raise
     except OSError as error:
-        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+        raise NetworkError(f"{path} cannot be read: {os_reason(error)}") from error
     except Exception as error:
         raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
     widths = _input_widths(model)

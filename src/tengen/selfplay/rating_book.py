@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import json_text, write_text
-from tengen.errors import TengenError, refused_value
+from tengen.errors import TengenError, os_reason, refused_value
 from tengen.ratings.elo import Rating, Ratings, fit
 from tengen.ratings.score import Score
 from tengen.statistics import Tally
@@ -184,7 +184,7 @@ class RatingBook(_Row):
         try:
             write_text(path, json_text({**self.model_dump(), "points": points}, indent=1) + "\n")
         except OSError as error:
-            raise TengenError(f"{path} cannot be written: {error.strerror}") from error
+            raise TengenError(f"{path} cannot be written: {os_reason(error)}") from error
 
     @property
     def alarm(self) -> str | None:

@@ -24,7 +24,7 @@ from tengen.data.record import GameRecord
 from tengen.data.store import Shard, Store
 from tengen.data.writer import StoreAppender
 from tengen.disk import try_lock, write_whole
-from tengen.errors import StoreError
+from tengen.errors import StoreError, os_reason
 from tengen.selfplay.folder import SelfPlayFolder
 
 _logger = logging.getLogger(__name__)
@@ -231,7 +231,7 @@ class FolderGames:
                 out.write_batch(shard)
         except OSError as error:
             raise StoreError(
-                f"{path} cannot be written: {error.strerror or error}; make room, the same command resumes the run"
+                f"{path} cannot be written: {os_reason(error)}; make room, the same command resumes the run"
             ) from error
         return path
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.disk import data_folder, write_whole
-from tengen.errors import SgfError, TengenError
+from tengen.errors import SgfError, TengenError, os_reason
 from tengen.sgf import split_trees
 from tengen.web.kept_state import resume, state_in, state_of, states, with_state, without_state
 from tengen.web.language import _
@@ -133,9 +133,8 @@ class GameLibrary:
             self._next[session] = now + WAIT_SECONDS
             if path is not None and session not in self._files:
                 _remove_empty(path)
-            reason = error.strerror or error
             raise TengenError(
-                _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=reason)
+                _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=os_reason(error))
             ) from error
         self._files[session], self._seen[session] = path, sha256(text).digest()
         self._written[session] = stamp
@@ -227,7 +226,7 @@ def read_kept(game: KeptGame) -> ReadGame:
     try:
         data = game.path.read_bytes()
     except OSError as error:
-        raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
+        raise SgfError(f"{game.path.name}: {os_reason(error)}") from error
     texts = list(split_trees(BytesIO(data)))
     index = next((at for at, text in enumerate(texts) if states(text)), 0)
     games = [without_state(text) for text in texts]

@@ -12,7 +12,7 @@ from weakref import WeakMethod
 
 from nicegui import background_tasks, events, ui
 
-from tengen.errors import SgfError
+from tengen.errors import SgfError, os_reason
 from tengen.sgf import read_tree
 from tengen.sgf.grammar import read_line
 from tengen.sgf.info import text_of
@@ -115,7 +115,7 @@ class OpenDialog:
         try:
             self._library.remove(game)
         except OSError as error:
-            ui.notify(f"{game.path.name}: {error.strerror or error}", position="top")
+            ui.notify(f"{game.path.name}: {os_reason(error)}", position="top")
             return
         row.delete()
 

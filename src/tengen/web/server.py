@@ -23,7 +23,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tengen.errors import TengenError
+from tengen.errors import TengenError, os_reason
 from tengen.machine import bind_after_others
 from tengen.web.controller import MIN_MOVE_SECONDS
 from tengen.web.engine import PageEngines
@@ -348,7 +348,7 @@ def free_port(host: str, port: int, tries: int) -> int:
                 reserved = error.errno == errno.EACCES and tries > 1  # of Windows, for Hyper-V and WSL
                 if error.errno == errno.EADDRINUSE or reserved:
                     continue
-                reason = (error.strerror or str(error)).lower()
+                reason = os_reason(error).lower()
                 raise TengenError(f"cannot listen on {host}, port {candidate}: {reason}") from error
             return candidate
     if tries == 1:
