@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from data_pipeline.plain_batch import turn
 
 from tengen.data.record import game_hash, pack_moves, symmetry_table
@@ -15,6 +16,20 @@ def test_symmetries_flip_rows_then_columns_then_transpose() -> None:
             turned = np.empty(size * size, int)
             turned[images[:-1]] = board.ravel()
             assert np.array_equal(turned.reshape(size, size), turn(board, s)) and images[-1] == size * size
+
+
+@pytest.mark.parametrize(
+    ("colors", "points", "message"),
+    [
+        ([1, 2], [3, 4], "colors has 2: give 0 for Black and 1 for White"),
+        ([0, 1], [3], "2 colors and 1 points: give a color and a point for each move"),
+        ([0], [40000], "points has 40000"),
+        ([0], [-1], "points has -1"),
+    ],
+)
+def test_moves_that_no_game_has_are_not_packed(colors: list[int], points: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pack_moves(colors, points)
 
 
 def test_a_game_has_one_hash_whichever_way_the_board_is_held() -> None:

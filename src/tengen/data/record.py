@@ -33,7 +33,17 @@ def _no_stones() -> npt.NDArray[np.uint16]:
 
 
 def pack_moves(colors: npt.ArrayLike, points: npt.ArrayLike) -> npt.NDArray[np.uint16]:
-    """Join colors (0 black, 1 white) and points into stored moves, uint16 [n]."""
+    """Join colors (0 black, 1 white) and points, [n] each, into stored moves, uint16 [n].
+
+    Raises ValueError for lists of different lengths, other colors, and points that no board has.
+    """
+    given, places = np.asarray(colors), np.asarray(points)
+    if given.shape != places.shape:
+        raise ValueError(f"{given.size} colors and {places.size} points: give a color and a point for each move")
+    if len(wrong := given[(given != 0) & (given != 1)]):
+        raise ValueError(f"colors has {wrong[0]}: give 0 for Black and 1 for White")
+    if len(wrong := places[(places < 0) | (places >= WHITE_BIT)]):
+        raise ValueError(f"points has {wrong[0]}: give 0 to size * size, the pass")
     return np.asarray(points, np.uint16) | np.left_shift(np.asarray(colors, np.uint16), 15, dtype=np.uint16)
 
 
