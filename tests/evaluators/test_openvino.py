@@ -119,7 +119,7 @@ def test_bf16_is_for_processors_that_multiply_it(
     flags: str, capabilities: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_native, "processor_flags", flags.split)
-    assert openvino._half(SimpleNamespace(get_property=lambda *_: capabilities)) == expected
+    assert openvino._float_precision(SimpleNamespace(get_property=lambda *_: capabilities)) == expected
 
 
 @pytest.mark.skipif("avx512_bf16" not in _native.processor_flags(), reason="this processor has no products of bf16")

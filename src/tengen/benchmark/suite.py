@@ -25,7 +25,7 @@ from tengen.errors import MissingExtra, NetworkError, TengenError
 from tengen.evaluators.device_rates import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
-from tengen.machine import busy_cores, core_count, processor_name, total_memory
+from tengen.machine import Device, busy_cores, core_count, processor_name, total_memory
 from tengen.training.config import RunConfig
 
 if TYPE_CHECKING:  # stores are not a part of a player's install
@@ -74,7 +74,7 @@ class Figures:
 
     machine: Machine
     evaluations: list[Evaluations] = field(default_factory=list)
-    devices: dict[str, float] = field(default_factory=dict)
+    devices: dict[Device, float] = field(default_factory=dict)
     """Positions a second through the first network on each device, in batches as in play; 0 where it does not run."""
     layouts: dict[str, float] = field(default_factory=dict)
     """Evaluations a second of the first network on the CPU, by the way in which a batch is computed."""

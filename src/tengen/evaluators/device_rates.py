@@ -31,7 +31,7 @@ from tengen.machine import Device, core_count, graphics_files, library_versions,
 if TYPE_CHECKING:
     from tengen.evaluators.layout import Layout
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 """Devices that `auto` leaves out: TensorRT compiles for minutes, and OpenVINO is faster on the CPU."""
@@ -41,7 +41,7 @@ _LAYOUT_SECONDS = 8.0  # after which no further layout is tried; most of them co
 
 def fastest_device(
     path: Path, batch: int | None, *, again: bool = False, **options: Unpack[EvaluatorOptions]
-) -> tuple[Device, dict[str, float]]:
+) -> tuple[Device, dict[Device, float]]:
     """(the device with the most evaluations a second of a network, in batches of `batch`; the rates by device).
 
     Without `batch` each device has the batches of a search on it (`BatchEvaluator.search_batch`).
@@ -58,7 +58,7 @@ def fastest_device(
         return "cpu", {}
     key = _case(path, batch, **options)
     known = {} if again else kept.rates(key)
-    rates: dict[str, float] = {device: known.get(device, 0.0) for device in there}
+    rates = {device: known.get(device, 0.0) for device in there}
     for device in there:
         if known.get(device):
             continue
@@ -67,12 +67,12 @@ def fastest_device(
             rows, callers = batch or evaluator.search_batch, options.get("streams", 1)
             rates[device] = round(evaluation_rate(evaluator, rows, _SECONDS, callers), 1)
         except (NetworkError, MissingExtra) as error:  # a library without its driver
-            logger.warning("device %s is left out: %s", device, error)
+            _logger.warning("device %s is left out: %s", device, error)
     found = {device: rate for device, rate in rates.items() if rate}
     if found != known:
         kept.keep(key, found)
-        logger.info("evaluations a second: %s", ", ".join(f"{name} {rate:g}" for name, rate in rates.items()))
-    best: Any = max(rates, key=lambda name: rates[name])
+        _logger.info("evaluations a second: %s", ", ".join(f"{name} {rate:g}" for name, rate in rates.items()))
+    best = max(rates, key=lambda name: rates[name])
     if best == "torch" and not _torch_gpu():  # its GPU is gone, and PyTorch would take the CPU
         rates["torch"] = 0.0
         best = max(rates, key=lambda name: rates[name])
@@ -167,11 +167,11 @@ class _Kept:
         found: list[Device] = self._found["devices"]
         return found
 
-    def rates(self, key: str) -> dict[str, float]:
-        found: dict[str, float] = self._found.get("rates", {}).get(key, {})
+    def rates(self, key: str) -> dict[Device, float]:
+        found: dict[Device, float] = self._found.get("rates", {}).get(key, {})
         return found
 
-    def keep(self, key: str, rates: dict[str, float]) -> None:
+    def keep(self, key: str, rates: dict[Device, float]) -> None:
         self._found.setdefault("rates", {})[key] = rates
         self._write()
 

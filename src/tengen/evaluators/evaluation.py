@@ -170,10 +170,10 @@ def evaluation_fault(found: Evaluation, batch: InputBatch) -> str:
         column = getattr(found, name)
         if np.shape(column) != wanted and not (column is None and name not in ("policy", "value")):
             return f"{name} has the shape {np.shape(column)}, not {wanted}"
-    if rows and (least := np.min(found.policy)) < 0:
-        return f"the policy has {least:g}, which is no probability"
-    if rows and (most := np.abs(found.value).max()) > 1 + _ROUNDING:
-        return f"a value is {most:g} away from 0, and not within -1 and 1"
+    if rows and (minimum := np.min(found.policy)) < 0:
+        return f"the policy has {minimum:g}, which is no probability"
+    if rows and (maximum := np.abs(found.value).max()) > 1 + _ROUNDING:
+        return f"a value is {maximum:g} away from 0, and not within -1 and 1"
     return ""
 
 

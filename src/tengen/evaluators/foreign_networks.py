@@ -20,7 +20,7 @@ from tengen.errors import NetworkError, os_reason
 from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card, int8_path
 from tengen.formats import DEFAULT_PROFILE, is_katago_file, network_format
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 _CACHE_BYTES = 2 << 30  # of the converted networks: a human-style network has one for each profile
 KATAGO_SIZES = range(5, 20)
@@ -33,11 +33,12 @@ def is_foreign(path: str | Path) -> bool:
     return is_katago_file(path) or lower.endswith(".gz") or (not lower.endswith(SUFFIX) and network_format(path) != "")
 
 
-def converted_network(path: Path, profile: str = "") -> Path:
+def converted_network(path: Path, profile: str) -> Path:
     """The network file that a file of KataGo or Leela Zero becomes, converted once and kept in the user's cache folder.
 
-    `profile` describes the players that a human-style network imitates, such as `rank_5k`; see katago_metadata. Raises
-    NetworkError for a file that is no such network, and for a profile that is unknown or of no use to it.
+    `profile` describes the players that a human-style network imitates, such as `rank_5k`, and is empty for other
+    networks; see katago_metadata. Raises NetworkError for a file that is no such network, and for a profile that is
+    unknown or of no use to it.
     """
     from tengen.formats.katago_graph import GRAPH_VERSION
 
@@ -55,7 +56,7 @@ def converted_network(path: Path, profile: str = "") -> Path:
             if sealed(converted) is not Integrity.INTACT:  # missing, or damaged since
                 convert(path, converted, profile)
                 if _remove_older(folder, stem, GRAPH_VERSION):
-                    logger.warning(
+                    _logger.warning(
                         "the int8 file of %s was made by an earlier version of Tengen and is removed: tengen nets "
                         "quantize makes it anew",
                         f"{path}{profile and '@'}{profile}",

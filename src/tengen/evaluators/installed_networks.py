@@ -12,7 +12,7 @@ from tengen.evaluators.foreign_networks import convert, converted_network, is_fo
 from tengen.evaluators.network_file import INT8_SUFFIX, SUFFIX, Card, int8_path, load_onnx, read_card
 from tengen.formats import KATAGO_SUFFIXES
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 SHIPPED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
@@ -146,7 +146,7 @@ def installed(suffix: str = SUFFIX, read: Callable[[Path], Card] = read_card) ->
         try:
             found.append((path, read(path)))
         except NetworkError as error:
-            logger.warning("%s", error)
+            _logger.warning("%s", error)
     return found
 
 

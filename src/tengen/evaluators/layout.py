@@ -14,6 +14,7 @@ MIN_ATTENTION_POINTS = 300
 """With fewer points a part the calls from Python take what attention saves (measured on 9x9: 0.9 times the positions
 with two boards a part, 1.0 to 1.3 with four, 1.5 to 1.6 with 16; without AMX 0.97 to 1.05 with four, 1.07 to 1.09 with
 eight)."""
+FloatPrecision = Literal["f32", "bf16"]
 NativeLayers = Literal["convolutions", "attention"]
 """Layers that native code computes faster than OpenVINO: convolutions by Winograd's algorithm, attention in bf16."""
 
@@ -41,8 +42,8 @@ class Layout:
         Parts without a row would wait, and with many of them the rule would be measured again: see
         `OpenVinoEvaluator._model`.
         """
-        most = min(threads, batch)
-        parts = list(dict.fromkeys([1, max(1, most // 2), most]))
+        max_parts = min(threads, batch)
+        parts = list(dict.fromkeys([1, max(1, max_parts // 2), max_parts]))
         plain = [Layout(False, n, threads // n) for n in parts]
         # Larger batches take the layout too, so at most half of the threads may rest.
         return plain + [Layout(True, n) for n in reversed(parts) if native and n >= threads // 2]

@@ -22,7 +22,7 @@ from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
-from tengen.evaluators.layout import MIN_LAYERS, Layout, LayoutRule, NativeLayers, native_layers
+from tengen.evaluators.layout import MIN_LAYERS, FloatPrecision, Layout, LayoutRule, NativeLayers, native_layers
 from tengen.evaluators.model_cache import CACHE, ModelCache
 from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count, cpu_quota, total_memory
@@ -30,7 +30,7 @@ from tengen.machine import Precision, core_count, cpu_quota, total_memory
 if TYPE_CHECKING:
     from tengen.evaluators.operation import Operations
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
@@ -158,7 +158,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self._core = openvino_core()
         with _COMPILING:
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
-            # fill a C++ static on the way, and its initialiser gives up the GIL (seen once with 2026.4).
+            # fill a C++ static on the way, and its initializer gives up the GIL (seen once with 2026.4).
             openvino.Tensor(np.zeros(1, np.float32), shared_memory=True)
         self._target = target
         if target == "GPU":
@@ -195,7 +195,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         return {
             **options,
             "NUM_STREAMS": str(streams),
-            "INFERENCE_PRECISION_HINT": _half(self._core) if self.precision == "int8" else self.precision,
+            "INFERENCE_PRECISION_HINT": _float_precision(self._core) if self.precision == "int8" else self.precision,
             # Pinned, the models of two threads share one core (measured: no gain from the second, unpinned 1.9 times).
             "ENABLE_CPU_PINNING": False,
         }
@@ -324,7 +324,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             else:
                 from tengen.evaluators.winograd import use_winograd
 
-                operations = use_winograd(model, self._kernels, self.precision)  # type: ignore[arg-type]
+                assert self.precision != "int8"  # convolutions of other precisions alone are native
+                operations = use_winograd(model, self._kernels, self.precision)
                 # What is no such convolution is computed in f32: it takes little of the time.
                 options["INFERENCE_PRECISION_HINT"] = "f32"
             return self._compiled(model, {**self._options, **options}), operations
@@ -353,7 +354,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             return self._core.compile_model(model, self._target, {**options, "SNIPPETS_MODE": "DISABLE"})
 
 
-def _resolve(precision: Precision, path: Path, core: Any) -> str:
+def _resolve(precision: Precision, path: Path, core: Any) -> Literal["f32", "bf16", "int8"]:
     """The precision to use. Raises ValueError for an unknown one, NetworkError for int8 without an int8 file of it."""
     if precision not in get_args(Precision):
         raise ValueError(f"precision {precision!r} is unknown: choose {', '.join(map(repr, get_args(Precision)))}")
@@ -366,11 +367,11 @@ def _resolve(precision: Precision, path: Path, core: Any) -> str:
             if read_int8_card(path).metrics.get("int8", {}).get("fine"):
                 return "int8"
         except NetworkError as error:
-            logger.warning("the network is used without int8: %s", error)
-    return _half(core)
+            _logger.warning("the network is used without int8: %s", error)
+    return _float_precision(core)
 
 
-def _half(core: Any) -> str:
+def _float_precision(core: Any) -> FloatPrecision:
     """bf16 where the processor multiplies it, else f32."""
     # OpenVINO also lists it for processors that only convert it (AVX2 with VNNI 2: Arrow Lake, Lunar Lake).
     flags = set(_native.processor_flags())  # empty on other architectures than x86-64

@@ -1,4 +1,4 @@
-"""A network file in int8, by post-training quantisation with NNCF (extra `quantize`)."""
+"""A network file in int8, by post-training quantization with NNCF (extra `quantize`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 
 MAX_TOP1_LOSS, MAX_WINRATE_ERROR = 0.005, 0.01
-"""What the quantisation may cost: top-1 accuracy, and the mean error of the winrate, both 0 to 1."""
+"""What the quantization may cost: top-1 accuracy, and the mean error of the winrate, both 0 to 1."""
 _SIZE_PLIES = {19: 200, 13: 100, 9: 40}
 
 
@@ -73,7 +73,7 @@ def drawn_positions(evaluator: BatchEvaluator, size: int, count: int) -> list[Ga
 def quantize(path: Path, count: int = 256) -> tuple[Path, Cost]:
     """Write the int8 file of a network beside it, with the cost on its card; returns both.
 
-    Convolutions of the trunk become int8; all else stays as it is. Quantised sums of a residual trunk and quantised
+    Convolutions of the trunk become int8; all else stays as it is. Quantized sums of a residual trunk and quantized
     heads cost most of the accuracy and gain no speed (docs/log.md, 2026-11-24). `count` positions are drawn from the
     network's own games: half of them calibrate, the other half judge. Where the cost is above the limits, the first
     convolution stays in f32 too, which of all layers costs most; where it still is, the card says so and `auto` does
@@ -81,21 +81,13 @@ def quantize(path: Path, count: int = 256) -> tuple[Path, Cost]:
     Raises MissingExtra without NNCF and ONNX Runtime, NetworkError for a network without convolutions in its trunk and
     for a folder that cannot be written.
     """
-    # With this module NNCF and OpenVINO's converter, which it imports, send statistics of use to their makers.
-    sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
-    try:
-        import nncf
-        from nncf.quantization.range_estimator import RangeEstimatorParametersSet
-    except ModuleNotFoundError as error:
-        raise MissingExtra("tengen nets quantize", "quantize") from error
-    nncf.set_log_level(logging.WARNING)  # else a line for each operation that stays as it is
+    nncf = _import_nncf()
     target, card = int8_path(path), read_card(path)
     if not os.access(target.parent, os.W_OK):
         raise NetworkError(f"{target.parent} cannot be written: copy {path.name} to another folder and give the copy")
     card = card.model_copy(update={"provenance": card.provenance | {INT8_OF: file_digest(path)}})
     model = _prepared(path)
-    heads = _heads(model)
-    convolutions = [node.name for node in model.graph.node if node.op_type == "Conv" and node.name not in heads]
+    convolutions = _convolutions(model)
     if len(convolutions) < 2:
         raise NetworkError(f"{path} has no convolutions in its trunk, and only those become int8")
     plain = OpenVinoEvaluator(path, precision="f32", native=False, remember=False)
@@ -103,27 +95,8 @@ def quantize(path: Path, count: int = 256) -> tuple[Path, Cost]:
     by_size = [drawn_positions(plain, size, count // len(sizes)) for size in sorted(sizes)]
     calibrating = [plain.encoded([game]) for of_size in by_size for game in of_size[::2]]
     judging = [plain.encoded(of_size[1::2]) for of_size in by_size if len(of_size) > 1]
-    data = nncf.Dataset([_feeds(row) for row in calibrating])
     for kept in ([], convolutions[:1]):
-        made = nncf.quantize(
-            model,
-            data,
-            subset_size=len(calibrating),
-            ignored_scope=nncf.IgnoredScope(
-                names=[node.name for node in model.graph.node if node.name not in convolutions or node.name in kept],
-                validate=False,
-            ),
-            advanced_parameters=nncf.AdvancedQuantizationParameters(
-                # Only processors without VNNI add pairs of products in 16 bits, which 8-bit weights can overflow; they
-                # do not take the file.
-                overflow_fix=nncf.OverflowFix.DISABLE,
-                # Ranges of means clip the rare large activations of a residual trunk (12 times the divergence).
-                activations_range_estimator_params=RangeEstimatorParametersSet.MINMAX,
-                # With the first convolution in f32 it shifts the value by more than it mends: 1.3 to 2.1 times the
-                # error of the winrate. With all in int8 it mends a little of one network and spoils another.
-                disable_bias_correction=True,
-            ),
-        )
+        made = _quantized(nncf, model, calibrating, set(convolutions).difference(kept))
         # Elsewhere: an interruption must leave the file that is there.
         with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             trial = Path(folder) / target.name
@@ -133,6 +106,44 @@ def quantize(path: Path, count: int = 256) -> tuple[Path, Cost]:
             break
     _write(made, card, target, cost)
     return target, cost
+
+
+def _import_nncf() -> Any:
+    # With this module NNCF and OpenVINO's converter, which it imports, send statistics of use to their makers.
+    sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+    try:
+        import nncf
+    except ModuleNotFoundError as error:
+        raise MissingExtra("tengen nets quantize", "quantize") from error
+    nncf.set_log_level(logging.WARNING)  # else a line for each operation that stays as it is
+    return nncf
+
+
+def _quantized(
+    nncf: Any, model: onnx.ModelProto, calibrating: Sequence[InputBatch], convolutions: Collection[str]
+) -> onnx.ModelProto:
+    """The network with these convolutions in int8."""
+    from nncf.quantization.range_estimator import RangeEstimatorParametersSet
+
+    made: onnx.ModelProto = nncf.quantize(
+        model,
+        nncf.Dataset([_feeds(row) for row in calibrating]),
+        subset_size=len(calibrating),
+        ignored_scope=nncf.IgnoredScope(
+            names=[node.name for node in model.graph.node if node.name not in convolutions], validate=False
+        ),
+        advanced_parameters=nncf.AdvancedQuantizationParameters(
+            # Only processors without VNNI add pairs of products in 16 bits, which 8-bit weights can overflow; they
+            # do not take the file.
+            overflow_fix=nncf.OverflowFix.DISABLE,
+            # Ranges of means clip the rare large activations of a residual trunk (12 times the divergence).
+            activations_range_estimator_params=RangeEstimatorParametersSet.MINMAX,
+            # With the first convolution in f32 it shifts the value by more than it mends: 1.3 to 2.1 times the
+            # error of the winrate. With all in int8 it mends a little of one network and spoils another.
+            disable_bias_correction=True,
+        ),
+    )
+    return made
 
 
 def _prepared(path: Path) -> onnx.ModelProto:
@@ -150,8 +161,8 @@ def _feeds(rows: InputBatch) -> dict[str, Any]:
     return dict(zip(INPUTS, rows.arrays, strict=True))
 
 
-def _heads(model: onnx.ModelProto) -> list[str]:
-    """The nodes that not every output depends on."""
+def _convolutions(model: onnx.ModelProto) -> list[str]:
+    """The names of the convolutions of the trunk, on which every output depends."""
     makers = {name: node for node in model.graph.node for name in node.output}
 
     def above(output: str) -> set[str]:
@@ -165,7 +176,7 @@ def _heads(model: onnx.ModelProto) -> list[str]:
         return seen
 
     common = set.intersection(*(above(port.name) for port in model.graph.output))
-    return [node.name for node in model.graph.node if node.name not in common]
+    return [node.name for node in model.graph.node if node.op_type == "Conv" and node.name in common]
 
 
 def _write(model: onnx.ModelProto, card: Card, target: Path, cost: Cost | None = None) -> None:

@@ -14,6 +14,7 @@ from openvino import PartialShape
 from openvino._offline_transformations import apply_moc_transformations
 
 from tengen import _native
+from tengen.evaluators.layout import FloatPrecision
 from tengen.evaluators.operation import Operation, Operations, reader
 
 MIN_CHANNELS = 16
@@ -56,7 +57,7 @@ class _Convolutions(Operation):
         return True
 
 
-def use_winograd(model: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> Operations:
+def use_winograd(model: Any, kernels: dict[str, _native.Winograd], precision: FloatPrecision) -> Operations:
     """Replace the convolutions 3x3 and 5x5 of a model with static shapes; returns the new operations.
 
     They multiply in `precision`. `kernels` keeps the transformed weights by the name of the convolution, so that models
@@ -152,7 +153,7 @@ def _fits(node: Any) -> bool:
     return plain and rows == columns and rows in (3, 5) and outputs >= MIN_CHANNELS and inputs >= 8
 
 
-def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> tuple[Any, _Step]:
+def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: FloatPrecision) -> tuple[Any, _Step]:
     """Put one operation in the place of a convolution and of what is computed before and behind it in each point."""
     name, weights = node.get_friendly_name(), node.input_value(1).get_node().get_data()
     given, input_relu, before = _input(node)
