@@ -141,6 +141,11 @@ class BatchMatch:
                     played.game.close()
                 yield sorted(done, key=lambda played: played.outcome.index)
 
+    def play_records(self, indices: Iterable[int]) -> Iterator[list[PlayedRecord]]:
+        """The same, with the records of the games."""
+        for batch in self.play(indices):
+            yield [one.record() for one in batch]
+
     def play_all(self, games: int) -> list[FinishedGame]:
         """The games 0 to `games` - 1 in the order of their numbers."""
         played = [one for batch in self.play(range(games)) for one in batch]

@@ -8,9 +8,8 @@ from typing import Any
 
 from tengen.errors import TengenError
 from tengen.match.folder import PlayedRecord
-from tengen.match.length import Pairing
 from tengen.match.outcome import FAILURES, Outcome
-from tengen.match.schedule import fixture
+from tengen.match.schedule import Pairing, fixture
 
 _PATIENCE = 3  # games in a row that a player may fail to start
 

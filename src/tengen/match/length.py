@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
 from tengen.match.outcome import Outcome
+from tengen.match.schedule import Pairing
 from tengen.match.sprt import SprtState
 from tengen.statistics import Z95, Tally, wilson
-
-Pairing: TypeAlias = tuple[str, str]
 
 
 def games_left(

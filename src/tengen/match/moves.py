@@ -46,7 +46,7 @@ def draw_moves(policy: Weights, allowed: Bools, temperature: float, uniform: NDA
 def move_weights(policy: Weights, allowed: Bools, temperature: float) -> NDArray[np.float64]:
     """[B, A]: what each move is drawn by, of any scale above 0; temperature must be above 0."""
     mass = np.where(allowed, policy, 0).astype(np.float64)
-    most = mass.max(axis=1, keepdims=True)
-    scaled = np.divide(mass, most, out=allowed.astype(np.float64), where=most > 0)
+    highest = mass.max(axis=1, keepdims=True)
+    scaled = np.divide(mass, highest, out=allowed.astype(np.float64), where=highest > 0)
     result: NDArray[np.float64] = scaled ** (1 / temperature)
     return result

@@ -169,8 +169,7 @@ def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> It
         return
     with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
         match.start()
-        play: _Play = lambda indices: ([one.record() for one in batch] for batch in match.play(indices))  # noqa: E731
-        yield play, match.programs
+        yield match.play_records, match.programs
 
 
 def _play(

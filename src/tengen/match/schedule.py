@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tengen.errors import RecipeError
 
+Pairing: TypeAlias = tuple[str, str]
 Kind = Literal["head-to-head", "round-robin", "gauntlet", "ladder"]
 
 
@@ -33,12 +34,12 @@ class Fixture:
     white: str
 
     @property
-    def pairing(self) -> tuple[str, str]:
+    def pairing(self) -> Pairing:
         """The two players, first the one that has Black in the first game of the pair."""
         return (self.white, self.black) if self.index % 2 else (self.black, self.white)
 
 
-def fixture(pairings: Sequence[tuple[str, str]], index: int) -> Fixture:
+def fixture(pairings: Sequence[Pairing], index: int) -> Fixture:
     """The game of this number, from 0, where these pairings meet in turn, for two games each time, without end."""
     pair = index // 2
     first, second = pairings[pair % len(pairings)]
@@ -59,7 +60,7 @@ class Schedule(BaseModel):
     anchors: int = Field(1, ge=1)
     back: int = Field(1, ge=1)
 
-    def pairings(self, players: Sequence[str]) -> list[tuple[str, str]]:
+    def pairings(self, players: Sequence[str]) -> list[Pairing]:
         """The pairings. Raises RecipeError for too few or too many players."""
         if len(players) < 2:
             raise RecipeError(f"a match needs two players or more, not {len(players)}")

@@ -18,10 +18,10 @@ from tengen.evaluators.playout_file import find_playout
 from tengen.gtp.process import find_program
 from tengen.machine import split_command_line
 from tengen.match.conditions import Conditions
-from tengen.match.length import Pairing, games_enough, games_left
+from tengen.match.length import games_enough, games_left
 from tengen.match.openings import list_path, opening_files
 from tengen.match.outcome import Outcome
-from tengen.match.schedule import Schedule
+from tengen.match.schedule import Pairing, Schedule
 from tengen.match.spec import PLAYERS, WEIGHTS, PlayerSpec, distinct
 from tengen.match.sprt import Sprt
 
