@@ -37,7 +37,7 @@ from tengen.evaluators.raw import RawOutput
 from tengen.gtp.network import models
 from tengen.gtp.streams import open_channel
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 READY = "Started, ready to begin handling requests"
@@ -110,7 +110,7 @@ def _settings(options: AnalysisOptions) -> AnalysisSettings:
     given |= read_overrides(list(options.overrides))
     settings, _ = settings.changed(given)
     if settings.human_profile and options.engine.human_net is None:  # KataGo warns too
-        logger.warning("without effect: %s", NO_HUMAN_NETWORK)
+        _logger.warning("without effect: %s", NO_HUMAN_NETWORK)
     warn_of_unused(read_katago_params(given), ANALYSIS_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     params = read_params(settings.params, options.engine.settings, options.engine.net)
@@ -173,7 +173,7 @@ class AnalysisServer:
         if not line:
             return
         if self.settings.log_requests:
-            logger.warning("request: %s", line)
+            _logger.warning("request: %s", line)
         try:
             fields = json.loads(line, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
@@ -248,7 +248,7 @@ class AnalysisServer:
             self._send_error(fields["id"], error)
             return
         except Exception as error:
-            logger.exception("a query could not be read: %s", fields)
+            _logger.exception("a query could not be read: %s", fields)
             self._send_error(fields["id"], QueryError("id", f"internal error: {error!r}"))
             return
         self._log_idle(query.idle)
@@ -264,14 +264,14 @@ class AnalysisServer:
                     request.task = self._start(request)
                 except Exception as error:
                     if not isinstance(error, TengenError | ValueError):
-                        logger.exception("the search of query %s, turn %d, cannot begin", query.id, turn.number)
+                        _logger.exception("the search of query %s, turn %d, cannot begin", query.id, turn.number)
                     self._answer(request, _failure(request, error))
 
     def _log_idle(self, names: Collection[str]) -> None:
         """Name once, in the log, settings that change nothing and cost no warning."""
         if new := sorted({*names} - self._idle_settings):
             self._idle_settings.update(new)
-            logger.warning("without effect in Tengen: %s", ", ".join(new))
+            _logger.warning("without effect in Tengen: %s", ", ".join(new))
 
     def _load_profile(self, query: Query, fields: Fields) -> None:
         """Load the network of the query's profile. Raises QueryError where there is none, and for its name."""
@@ -343,7 +343,7 @@ class AnalysisServer:
             return self._report(request, result, during=False)
         except Exception as error:
             if not isinstance(error, TengenError):
-                logger.exception("the search of query %s, turn %d, failed", request.query.id, request.turn.number)
+                _logger.exception("the search of query %s, turn %d, failed", request.query.id, request.turn.number)
             return _failure(request, error)
 
     def _answer(self, request: _Request, fields: Fields) -> None:
@@ -360,9 +360,9 @@ class AnalysisServer:
     def _send(self, fields: Fields) -> None:
         text = json_text(fields, sort_keys=True, separators=(",", ":"))
         if self.settings.log_responses:
-            logger.warning("response: %s", text)
+            _logger.warning("response: %s", text)
         elif ("error" in fields or "warning" in fields) and self.settings.log_problems:
-            logger.warning("%s", text)
+            _logger.warning("%s", text)
         with self._lock:
             if self.failure is not None:  # the rest of a line may be missing
                 return

@@ -312,10 +312,10 @@ class Cluster:
                 "lower what the recipe asks for, or add machines"
             )
         largest = max(machines, key=lambda found: (found.get("GPU", 0), found.get("CPU", 0)), default={})
-        most = Place(largest.get("CPU", 0), largest.get("GPU", 0))
+        maximum = Place(largest.get("CPU", 0), largest.get("GPU", 0))
         return (
             f"a worker needs {self.place}, more than any machine of the cluster has (the largest of {len(machines)} "
-            f"has {most}): lower what the recipe asks for, or add machines"
+            f"has {maximum}): lower what the recipe asks for, or add machines"
         )
 
     def worker_died(self, worker: _WorkerHandle, error: Exception) -> None:

@@ -30,7 +30,7 @@ from tengen.evaluators.load import Symmetry, load_evaluator
 from tengen.game import BLACK, Game
 from tengen.machine import Device, core_count, start_background
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 DEFAULT_VISITS = 400
 DEFAULT_PLAYOUTS = 10_000
@@ -293,7 +293,7 @@ class Engine:
             with self._busy:
                 task.run()
         except Exception:
-            logger.exception("pondering ended")
+            _logger.exception("pondering ended")
 
     def _task(
         self,

@@ -232,9 +232,9 @@ class SearchTask:
             moves = self.search.stats()
             if len(moves.point) == 1 and playouts:
                 return 0
-            most, second = [*moves.visits[:2].tolist(), 0, 0][:2]
-            clear = most > 0 and self.search.choose(0) == moves.point[0]
-            if clear and self._budget.decided(most - second, left, playouts, elapsed):
+            first, second = [*moves.visits[:2].tolist(), 0, 0][:2]
+            clear = first > 0 and self.search.choose(0) == moves.point[0]
+            if clear and self._budget.decided(first - second, left, playouts, elapsed):
                 return 0
         return left
 

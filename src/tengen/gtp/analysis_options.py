@@ -16,7 +16,7 @@ MAX_INTERVAL = 1e25  # centiseconds, as in KataGo: LizzieYzy asks for one line b
 MAX_COUNT = 10**12  # of moves and depths
 MAX_DEPTH = 1_000_000  # of allow and avoid: deeper than any search
 # Further fields, by the names of their keys.
-SHOWN = (
+_SHOWN = (
     "rootInfo",
     "ownership",
     "ownershipStdev",
@@ -27,7 +27,7 @@ SHOWN = (
     "noResultValue",
 )
 _BELOW = frozenset(["ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
-_SHOWN = {name.lower(): name for name in SHOWN}
+_SHOWN_BY_KEY = {name.lower(): name for name in _SHOWN}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class _Reader:
                 self.options = replace(options, max_moves=self._integer(key))
             case "allow" | "avoid":
                 self.options = replace(options, restrictions=(*options.restrictions, self._restriction(key)))
-            case _ if name := _SHOWN.get(key):
+            case _ if name := _SHOWN_BY_KEY.get(key):
                 is_shown = self._argument(key).boolean(0)
                 self.options = replace(options, shown=options.shown | {name} if is_shown else options.shown - {name})
             case _:

@@ -16,7 +16,7 @@ from tengen.evaluators.human import NO_HUMAN_NETWORK
 from tengen.gtp.parse import Arguments, json_object
 from tengen.gtp.session import SESSION_SETTINGS, GtpSession
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 WEAKENING = ("mean_loss", "policy_floor")
 """Fields of `Style` that are settings here under their own names; `mean_loss` is empty for none."""
@@ -113,7 +113,7 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     style = _weakened(changes.new_style(engine.style), settings)
     limits = changes.new_limits(session.options.limits)
     if without_effect := changes.without_effect(SESSION_SETTINGS):
-        logger.warning("without effect in Tengen: %s", ", ".join(without_effect))
+        _logger.warning("without effect in Tengen: %s", ", ".join(without_effect))
     if params != engine.asked_params or params.model_fields_set != engine.asked_params.model_fields_set:
         engine.params = params
     engine.style = style

@@ -15,7 +15,7 @@ from tengen.gtp.setup import check_network
 from tengen.sgf import SgfInfo, read_game, write_game
 from tengen.sgf.values import result
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 def loadsgf(session: GtpSession, args: Arguments) -> str:
@@ -41,7 +41,7 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
         game.komi = session.game.komi
     session.new_game(game)
     if info.unknown_rules:
-        logger.warning("loadsgf: the rules RU[%s] are unknown; used: %s", info.unknown_rules[:40], game.rules.text)
+        _logger.warning("loadsgf: the rules RU[%s] are unknown; used: %s", info.unknown_rules[:40], game.rules.text)
     return ""
 
 

@@ -24,6 +24,9 @@ from tengen.gtp.setup import acceptable_komi
 from tengen.gtp.streams import open_channel
 from tengen.rules import Rules
 
+_logger = logging.getLogger(__name__)
+
+Write = Callable[[str], None]
 READY = "GTP ready"
 """KataGo's words on standard error when the network is loaded. LizGoban sends nothing before it has read them."""
 
@@ -69,7 +72,7 @@ def run(settings: GtpSettings) -> None:
         print(READY, file=sys.stderr, flush=True)
         serve(session, write)
     except BrokenPipeError:
-        logger.info("the reader of the answers has closed the pipe")
+        _logger.info("the reader of the answers has closed the pipe")
     finally:
         engine.close()
 
@@ -103,11 +106,6 @@ def _start_log(file: Path | None) -> None:
     )
 
 
-logger = logging.getLogger(__name__)
-
-Write = Callable[[str], None]
-
-
 def serve(session: GtpSession, write: Write) -> None:
     """Answer the commands of `session.lines` until `quit` or the end of the input.
 
@@ -119,7 +117,7 @@ def serve(session: GtpSession, write: Write) -> None:
             return
         command = parse_line(line)
         if command is not None:
-            logger.debug("-> %s", line.rstrip())
+            _logger.debug("-> %s", line.rstrip())
             _answer(session, command, write)
 
 
@@ -140,7 +138,7 @@ def _answer(session: GtpSession, command: Command, write: Write) -> None:
     except Exception as error:
         known = isinstance(error, TengenError)
         if begun or not known:
-            logger.exception("the command %s failed", command.name)
+            _logger.exception("the command %s failed", command.name)
         text = _body(str(error)) if known else f"internal error in {command.name}: see the log"
         write("\n" if begun else f"?{mark} {text}\n\n")  # an answer that has begun can only end
     session.after_command()

@@ -27,7 +27,7 @@ T = TypeVar("T")
 Activity = Literal["", "thinking", "analyzing", "teaching", "counting"]
 """What an engine does for the session now; empty for nothing."""
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 MIN_MOVE_SECONDS = 0.35
 ANALYSIS_STYLE = Style(resign=False)
@@ -181,7 +181,7 @@ class EngineController:
             except TengenError as error:
                 again = self._give_up(str(error))
             except Exception:  # the page continues after any failure of an engine
-                logger.exception("the engine failed")
+                _logger.exception("the engine failed")
                 again = self._give_up(_("the engine failed: the server log has the reason"))
             self.activity = ""
             self._changed()

@@ -19,7 +19,7 @@ from tengen.web.open_dialog import choose_game, described
 from tengen.web.records import annotated, is_analyzed, open_tree, read_record_tree, record_file_name
 from tengen.web.session import GameSession
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class GameFiles:
@@ -58,7 +58,7 @@ class GameFiles:
             self._refuse(str(error))
         except Exception:
             if not self._refused:
-                logger.exception("the game cannot be kept")
+                _logger.exception("the game cannot be kept")
             self._refuse(_("the game cannot be kept: the server log has the reason"))
 
     def _refuse(self, message: str) -> None:

@@ -18,7 +18,7 @@ from tengen.sgf import GameNode
 from tengen.web.analyses import GameAnalyses
 from tengen.web.language import _
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class RunningReview:
         except TengenError as error:
             message = str(error)
         except Exception:
-            logger.exception("the review failed")
+            _logger.exception("the review failed")
             message = _("the review failed: the server log has the reason")
         finally:
             self._thread.shutdown(wait=False)

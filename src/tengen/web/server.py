@@ -35,7 +35,7 @@ from tengen.web.page import Page
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
 RECONNECT_SECONDS = 60.0
@@ -225,7 +225,7 @@ class Site:
         except TengenError:
             return  # it is still in the list, which says why it cannot be opened
         except Exception:  # the page is there all the same
-            logger.exception("the game of a tab cannot be opened")
+            _logger.exception("the game of a tab cannot be opened")
 
     async def _offer(self, page: Page) -> None:
         """Offer a page without a game the last unfinished one that no page shows and that may be of the same person."""
@@ -333,7 +333,7 @@ def _warm_up(engines: PageEngines, size: int) -> None:
     try:
         engines.warm_up(size)
     except TengenError as error:
-        logger.warning("%s", error)  # each page reports it when it asks for a move
+        _logger.warning("%s", error)  # each page reports it when it asks for a move
 
 
 def free_port(host: str, port: int, tries: int) -> int:
