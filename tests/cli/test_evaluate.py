@@ -134,13 +134,14 @@ def test_a_network_is_not_evaluated_on_games_that_it_learned_from(
         for seed in range(GAMES):
             (half if seed < 30 else new).add(random_record(seed))
             new.add(random_record(100 + seed))
+    every = evaluate._Draw("auto", None, every=True, seed=0, batch=64, positions=None)
     for path in (store, tmp_path / "half", tmp_path / "new"):
         found = evaluate._Games.choose(Store.open(path), card, "auto")
         said = capsys.readouterr().err
         assert found.split == ("validation" if fraction else "all") and "it learned from" in said
         assert said.startswith("warning: ") == (fraction is None), path
         if fraction:
-            assert not set(Store.open(path).hashes[found.sampler(every=True).game_rows]) & set(games.hashes[rows])
+            assert not set(Store.open(path).hashes[found.sampler(every).game_rows]) & set(games.hashes[rows])
     with StoreWriter(tmp_path / "other") as other:
         for seed in range(200, 230):
             other.add(random_record(seed))

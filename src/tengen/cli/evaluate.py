@@ -91,6 +91,7 @@ def command(
         find_file(network, "uniform")
     games = Store.open(store)
     sizes = _board_sizes(games, size)
+    drawn = _Draw(split, size, every, seed, batch, positions)
     if is_playout(network):
         for option, value in (("--device", device), ("--precision", precision)):
             if value != "auto":
@@ -99,32 +100,32 @@ def command(
             raise NetworkError(f"--average-symmetries is for networks; {network} is a playout policy")
         card = read_playout_card(find_playout(network))
         chosen = _Games.choose(games, card, split, size)
-        name, results = _evaluate_playout(network, chosen, batch, seed, every, positions)
+        name, results = _evaluate_playout(network, chosen, drawn)
         labels: dict[str, Estimate] = {}
     else:
         evaluator = load_evaluator(network, device, batch=batch, precision=precision)
-        name, chosen, results, labels = _evaluate_network(
-            network, evaluator, games, sizes, size, split, average, batch, seed, every, positions
-        )
+        name, chosen, results, labels = _evaluate_network(network, evaluator, games, sizes, average, drawn)
     if as_json:
-        drawn = {**chosen.entries(), "seed": seed, "all_positions": every, "average_symmetries": average}
-        print(json_text(_as_json(name, drawn, results, labels)))
+        settings = {**chosen.entries(), "seed": seed, "all_positions": every, "average_symmetries": average}
+        print(json_text(_as_json(name, settings, results, labels)))
     else:
         _print(name, chosen, results, labels)
 
 
+@dataclass(frozen=True)
+class _Draw:
+    """Which positions of a store are evaluated: the options of the command, and `batch` positions at once."""
+
+    split: str
+    size: int | None
+    every: bool
+    seed: int
+    batch: int
+    positions: int | None
+
+
 def _evaluate_network(
-    network: str,
-    evaluator: Evaluator,
-    store: Store,
-    sizes: list[int],
-    size: int | None,
-    split: str,
-    average: bool,
-    batch: int,
-    seed: int,
-    every: bool,
-    positions: int | None,
+    network: str, evaluator: Evaluator, store: Store, sizes: list[int], average: bool, drawn: _Draw
 ) -> tuple[str, _Games, PredictionResults, dict[str, Estimate]]:
     """The network's name, the games, what it predicts of them, and its agreement with labels, if the store has any."""
     try:
@@ -140,17 +141,17 @@ def _evaluate_network(
         note = f"{network} plays {boards} with other networks: {chosen.name} is evaluated on all boards"
         print(note, file=sys.stderr)
     if card is not None:
-        _warn_of_boards(card, store, sizes)
-    games = _Games.choose(store, card, split, size)
+        _note_new_boards(card, store, sizes)
+    games = _Games.choose(store, card, drawn.split, drawn.size)
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
     if average:
         evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="average"))
     planes = chosen.plane_set
-    sampler = games.sampler(every, planes, batch_size=batch, seed=seed)
+    sampler = games.sampler(drawn, planes)
     with Console(stderr=True).status(f"evaluating {escape(chosen.name)} on {sampler.games:,} games"):
-        results = measure(evaluator, sampler, positions)
-        options: dict[str, Any] = {"size": size, "batch_size": batch, "seed": seed, "extra": OF_GAMES}
+        results = measure(evaluator, sampler, drawn.positions)
+        options: dict[str, Any] = {"size": drawn.size, "batch_size": drawn.batch, "seed": drawn.seed, "extra": OF_GAMES}
         labelled = evaluation_labels(store, games.split, games.fraction, planes, **options)
         has_policy = card is None or card.has_policy
         labels = {} if labelled is None else agreement(evaluator, labelled, len(results), has_policy)
@@ -245,7 +246,7 @@ class _Games:
         share = self.fraction if self.split == "validation" else 1 - self.fraction
         return f"{self.split} split ({100 * share:.4g}%){on}"
 
-    def sampler(self, every: bool, planes: str = "tengen", batch_size: int = 256, seed: int = 0) -> Sampler:
+    def sampler(self, drawn: _Draw, planes: str = "tengen") -> Sampler:
         """All positions of the games, or one of each. Raises StoreError where the split has no games."""
         if self.split == "validation" and not choose_games(self.store, self.split, self.fraction, self.size).any():
             games = int(choose_games(self.store, "all", self.fraction, self.size).sum())
@@ -254,19 +255,19 @@ class _Games:
                 f"{self.store.path}: none of its games{on} ({games:,}) is among the {100 * self.fraction:.4g}% that "
                 "are held out: take all games with --split all, or a larger store"
             )
-        return (Sampler if every else OnePerGame)(
+        return (Sampler if drawn.every else OnePerGame)(
             self.store,
             self.split,
             planes,
-            batch_size,
-            seed,
+            drawn.batch,
+            drawn.seed,
             symmetries=False,
             validation_fraction=self.fraction,
             size=self.size,
         )
 
 
-def _warn_of_boards(card: Card, store: Store, evaluated: list[int]) -> None:
+def _note_new_boards(card: Card, store: Store, evaluated: list[int]) -> None:
     sizes = store.column("size")
     strange = np.isin(sizes, evaluated) & ~np.isin(sizes, card.board_sizes)
     if strange.any():
@@ -277,15 +278,13 @@ def _warn_of_boards(card: Card, store: Store, evaluated: list[int]) -> None:
         print(note, file=sys.stderr)
 
 
-def _evaluate_playout(
-    name: str, games: _Games, batch: int, seed: int, every: bool, positions: int | None
-) -> tuple[str, PredictionResults]:
+def _evaluate_playout(name: str, games: _Games, drawn: _Draw) -> tuple[str, PredictionResults]:
     from tengen.training.linear import evaluate_playout
 
     path = find_playout(name)
-    sampler = games.sampler(every, batch_size=batch, seed=seed)
+    sampler = games.sampler(drawn)
     with Console(stderr=True).status(f"evaluating {escape(path.stem)} on {sampler.games:,} games"):
-        return path.stem, evaluate_playout(path, sampler, positions)
+        return path.stem, evaluate_playout(path, sampler, drawn.positions)
 
 
 def _as_json(

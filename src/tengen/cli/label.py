@@ -17,7 +17,7 @@ from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.board_warnings import boards_not_learned
-from tengen.evaluators.evaluator import sees_komi
+from tengen.evaluators.evaluator import Evaluator, sees_komi
 from tengen.evaluators.installed_networks import default_by_size, find_network, find_network_on
 from tengen.evaluators.network_file import read_card
 from tengen.evaluators.playout_file import is_playout
@@ -71,15 +71,7 @@ def command(
     teacher_facts, labels = _teacher(teacher, licence, sizes), _labels(opened, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
     evaluator = load_evaluator(teacher, device, batch=batch)
-    for size in sizes:
-        if visits > 1 and not evaluator.on(size).has_value:
-            raise NetworkError(f"{teacher_facts['name']} has no value, which a search needs: label with --visits 1")
-        evaluator.on(size)
-    if vary_rules and sizes and not sees_komi(evaluator, sizes[0]):
-        raise NetworkError(
-            f"{teacher_facts['name']} does not see komi and rules, and would label games under others as its own: "
-            "label with --no-vary-rules"
-        )
+    _check_teacher(teacher_facts["name"], evaluator, sizes, plan)
     labeller = Labeller(opened, evaluator, plan, batch=batch)
     wanted = min(games or len(labeller), len(labeller))
     new = {"teacher": teacher_facts, "labels": [{**labels, "first": 0}]}
@@ -122,6 +114,18 @@ def _teacher(name: str, licence: str, sizes: list[int]) -> dict[str, str]:
     digests = [file_digest(path)[:16] for path, card in cards.items() if card.created]
     facts = {key: _joined(getattr(card, key) for card in cards.values()) for key in _OF_CARD}
     return {**facts, "licence": licence or facts["licence"], "sha256": _joined(digests)}
+
+
+def _check_teacher(name: str, evaluator: Evaluator, sizes: list[int], plan: LabelPlan) -> None:
+    """Raise NetworkError where the teacher does not know a board size, or lacks what the plan needs."""
+    for size in sizes:
+        if not evaluator.on(size).has_value and plan.visits > 1:
+            raise NetworkError(f"{name} has no value, which a search needs: label with --visits 1")
+    if plan.vary_rules and sizes and not sees_komi(evaluator, sizes[0]):
+        raise NetworkError(
+            f"{name} does not see komi and rules, and would label games under others as its own: "
+            "label with --no-vary-rules"
+        )
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from tengen.coords import SIZES
 from tengen.machine import Device
 
 if TYPE_CHECKING:
+    from tengen.match.runner import Execution
     from tengen.match.settings import MatchSettings
 
 _PLAYER = (
@@ -123,11 +124,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     from tengen.evaluators.board_warnings import warn_of_boards
     from tengen.match.display import Display, QuietDisplay
     from tengen.match.failures import FailedPlayers
-    from tengen.match.folder import read_folder
-    from tengen.match.runner import InBatch, InCluster, InWorkers, games_at_once, play_match
-    from tengen.match.summary import report
-    from tengen.ratings.duplicate_games import duplicate_games
-    from tengen.ratings.pool import Pool, match_games
+    from tengen.match.runner import games_at_once, play_match
     from tengen.ratings.report import write_report
     from tengen.runs.interruption import sigterm_interrupts
 
@@ -139,14 +136,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     failed = None
     try:
         with ExitStack() as stack:
-            execution: InWorkers | InBatch | InCluster = InWorkers(workers)
-            if cluster:
-                from tengen.cluster import Cluster, Place
-
-                place = Place(cpus=match.threads, workers=workers or 0)
-                execution = InCluster(stack.enter_context(Cluster(cluster, place)))
-            elif workers is None and match.without_search:
-                execution = InBatch(_BATCH)
+            execution = _execution(match, workers, cluster, stack)
             stack.enter_context(sigterm_interrupts())
             display = QuietDisplay() if quiet else stack.enter_context(Display(match))
             figures = play_match(match, folder, execution, display, write_report)
@@ -158,6 +148,29 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
         where = f"the games are in {folder}, and the same command goes on with the rest"
         print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
         raise
+    _print_result(match, folder, figures)
+    if failed is not None:
+        raise failed
+
+
+def _execution(match: MatchSettings, workers: int | None, cluster: str, stack: ExitStack) -> Execution:
+    """Where the games are played; the stack leaves the cluster."""
+    from tengen.match.runner import InBatch, InCluster, InWorkers
+
+    if cluster:
+        from tengen.cluster import Cluster, Place
+
+        place = Place(cpus=match.threads, workers=workers or 0)
+        return InCluster(stack.enter_context(Cluster(cluster, place)))
+    return InBatch(_BATCH) if workers is None and match.without_search else InWorkers(workers)
+
+
+def _print_result(match: MatchSettings, folder: Path, figures: dict[str, Any]) -> None:
+    from tengen.match.folder import read_folder
+    from tengen.match.summary import report
+    from tengen.ratings.duplicate_games import duplicate_games
+    from tengen.ratings.pool import Pool, match_games
+
     print(report(figures))
     indices = [outcome.index for outcome in read_folder(folder)[1]]
     beyond = sum(index not in match.indices() for index in indices)
@@ -173,8 +186,6 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     for note in (*pool.notes, *duplicate_games(pool)):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")
-    if failed is not None:
-        raise failed
 
 
 def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tuple[MatchSettings, str]:

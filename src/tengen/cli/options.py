@@ -45,6 +45,11 @@ SearchSettings = Annotated[
 ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="threads of the network; 0 for all cores")]
 
 
+def run_folder(out: Path | None, name: str) -> Path:
+    """The folder of a run as `RunFolderOption` says."""
+    return out if out is not None else Path("runs") / name
+
+
 def cluster_option(what: str) -> Any:
     """The option --cluster of a command that does this on a Ray cluster."""
     return typer.Option(metavar="ADDRESS", help=f"{what}: HOST:PORT, auto (the one of this machine), local (a new one)")

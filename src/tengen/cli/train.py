@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option
+from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
@@ -64,7 +64,7 @@ def command(
         raise RecipeError(f"linear playout policies are learned in this process: {recipe} runs without --cluster")
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
     run = load_recipe(recipe, _own_store(settings) if games else settings, model=model)
-    folder = out if out is not None else Path("runs") / run.name
+    folder = run_folder(out, run.name)
     if games:
         RunFolder(folder, kind).check_kind()
         words = [recipe, *games, *(word for name in players for word in ("--player", name))]

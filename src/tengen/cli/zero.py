@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option
+from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 
@@ -57,7 +57,7 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
     from tengen.selfplay.progress import Observer, TerminalObserver
 
     config = load_recipe(recipe, settings, model=SelfPlayConfig)
-    folder = out if out is not None else Path("runs") / config.name
+    folder = run_folder(out, config.name)
     config = SelfPlayFolder(folder).with_network(config)
     network_fields(config.network)
     shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
@@ -81,6 +81,6 @@ def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: 
     from tengen.reinforce.loop import run_policy_gradient
 
     config = load_recipe(recipe, settings, model=PolicyGradientConfig)
-    folder = out if out is not None else Path("runs") / config.name
+    folder = run_folder(out, config.name)
     with report_interruption(folder):
         return run_policy_gradient(config, folder, progress=not quiet)

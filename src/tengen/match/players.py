@@ -206,7 +206,7 @@ class SearchPlayer(_EvaluatorPlayer):
     advises, as for an Engine.
     """
 
-    def __init__(self, spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> None:
+    def __init__(self, spec: PlayerSpec, evaluator: Evaluator, games: int, threads: int) -> None:
         super().__init__(spec.name, evaluator, spec.params.uses_network)
         self.max_games = games
         self._spec = spec
