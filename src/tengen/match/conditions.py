@@ -22,20 +22,20 @@ def longest_opening(size: int) -> int:
     return size**2 // 3
 
 
-def _possible(size: int) -> int:
+def _check_size(size: int) -> int:
     if not MIN_SIZE <= size <= MAX_SIZE:
         raise ValueError(f"choose {SIZES}")
     return size
 
 
-def _known(rules: str) -> str:
+def _check_rules(rules: str) -> str:
     Rules.parse(rules)
     return rules
 
 
-BoardSize = Annotated[int, AfterValidator(_possible)]
+BoardSize = Annotated[int, AfterValidator(_check_size)]
 """A field for the size of a board that this build plays."""
-RuleSet = Annotated[str, AfterValidator(_known)]
+RuleSet = Annotated[str, AfterValidator(_check_rules)]
 """A field for the text of a rule set."""
 
 
@@ -81,13 +81,13 @@ class Conditions(BaseModel):
 
     @field_validator("komi", mode="before")
     @classmethod
-    def _usual(cls, komi: Any, info: ValidationInfo) -> Any:
+    def _default_komi(cls, komi: Any, info: ValidationInfo) -> Any:
         """By default the usual one of the rules."""
         return Rules.parse(info.data.get("rules", "chinese")).usual_komi if komi is None else komi
 
     @field_validator("handicap")
     @classmethod
-    def _placed(cls, handicap: int | None, info: ValidationInfo) -> int | None:
+    def _check_handicap(cls, handicap: int | None, info: ValidationInfo) -> int | None:
         """None without stones, as in folders of versions that know no handicap."""
         if handicap and "size" in info.data:
             free_handicap(info.data["size"], handicap)

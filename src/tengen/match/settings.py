@@ -61,7 +61,7 @@ class MatchSettings(BaseModel):
 
     @field_validator("defaults")
     @classmethod
-    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+    def _check_defaults(cls, defaults: dict[str, Any]) -> dict[str, Any]:
         known = [field for field in PlayerSpec.model_fields if field not in ("player", "name")]
         for field in defaults:
             if field not in known:
@@ -70,7 +70,7 @@ class MatchSettings(BaseModel):
 
     @field_validator("players", mode="before")
     @classmethod
-    def _read(cls, players: Any, info: ValidationInfo) -> Any:
+    def _read_players(cls, players: Any, info: ValidationInfo) -> Any:
         if not isinstance(players, Sequence) or isinstance(players, str) or len(players) < 2:
             raise RecipeError(f"a match needs a list of two players or more, not {players!r}")
         read = []
@@ -88,7 +88,7 @@ class MatchSettings(BaseModel):
 
     @field_validator("schedule", mode="before")
     @classmethod
-    def _chosen(cls, schedule: Any, info: ValidationInfo) -> Any:
+    def _default_schedule(cls, schedule: Any, info: ValidationInfo) -> Any:
         """A word stands for a schedule of its kind."""
         if schedule is None or (isinstance(schedule, dict) and "kind" not in schedule):
             kind = "head-to-head" if len(info.data.get("players", ())) == 2 else "round-robin"
@@ -101,7 +101,7 @@ class MatchSettings(BaseModel):
 
     @field_validator("games", mode="before")
     @classmethod
-    def _enough(cls, games: Any, info: ValidationInfo) -> Any:
+    def _default_games(cls, games: Any, info: ValidationInfo) -> Any:
         """By default as many as `within` may need, or enough that few tests stay undecided."""
         if games is not None:
             return games
@@ -111,14 +111,14 @@ class MatchSettings(BaseModel):
 
     @field_validator("games")
     @classmethod
-    def _even(cls, games: int) -> int:
+    def _check_even_games(cls, games: int) -> int:
         if games % 2:
             raise RecipeError(f"games must be an even number, not {games}: both players take each color")
         return games
 
     @field_validator("sprt", mode="before")
     @classmethod
-    def _tests(cls, sprt: Any) -> Any:
+    def _check_sprt_hypotheses(cls, sprt: Any) -> Any:
         """Error probabilities need the hypotheses of a test."""
         if isinstance(sprt, dict) and sprt and set(sprt) <= {"alpha", "beta"}:
             given = " and ".join(f"{field} {value}" for field, value in sprt.items())
@@ -128,7 +128,7 @@ class MatchSettings(BaseModel):
         return sprt
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _check_match(self) -> Self:
         if len(self.pairings) > 1 and self.sprt is not None:
             raise RecipeError(f"a sequential test is for two players, not for a {self.schedule.kind} of more")
         if self.sprt is not None and self.within is not None:

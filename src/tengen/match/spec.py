@@ -202,7 +202,7 @@ class PlayerSpec(BaseModel):
 
     @field_validator("player")
     @classmethod
-    def _known(cls, player: str) -> str:
+    def _check_player(cls, player: str) -> str:
         kind, subject = _split(player)
         if kind == "program":
             command_words(subject)
@@ -216,12 +216,12 @@ class PlayerSpec(BaseModel):
 
     @field_validator("time")
     @classmethod
-    def _readable(cls, time: str | None) -> str | None:
+    def _read_time(cls, time: str | None) -> str | None:
         return None if time is None else str(TimeControl.parse(time))
 
     @field_validator("visits")
     @classmethod
-    def _limited(cls, visits: int | None, info: ValidationInfo) -> int | None:
+    def _default_visits(cls, visits: int | None, info: ValidationInfo) -> int | None:
         found = info.data
         if visits is None and "player" in found and not found.get("seconds") and not found.get("time"):
             return VISITS.get(_split(found["player"])[0])
@@ -229,7 +229,7 @@ class PlayerSpec(BaseModel):
 
     @field_validator("pass_policy", mode="before")
     @classmethod
-    def _known_pass_policy(cls, pass_policy: Any) -> Any:
+    def _check_pass_policy(cls, pass_policy: Any) -> Any:
         known = ("engine", *get_args(PassPolicy))
         if pass_policy not in known:
             raise RecipeError(unknown_name("pass policy", str(pass_policy), known))
@@ -237,7 +237,7 @@ class PlayerSpec(BaseModel):
 
     @field_validator("style")
     @classmethod
-    def _styled(cls, style: dict[str, Any]) -> dict[str, Any]:
+    def _check_style(cls, style: dict[str, Any]) -> dict[str, Any]:
         known = [field.name for field in fields(Style)]
         for name in style:
             if name not in known:
@@ -247,7 +247,7 @@ class PlayerSpec(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _named(cls, name: str, info: ValidationInfo) -> str:
+    def _read_name(cls, name: str, info: ValidationInfo) -> str:
         name = name.strip()
         if name == "playouts":
             raise ValueError("the name 'playouts' is reserved for the referee's count; write playouts@400")
@@ -258,7 +258,7 @@ class PlayerSpec(BaseModel):
         return name or (default_name(*_split(info.data["player"]), info.data) if whole else "")
 
     @model_validator(mode="after")
-    def _fits(self) -> PlayerSpec:
+    def _check_fields(self) -> PlayerSpec:
         fields = type(self).model_fields
         for field in sorted(frozenset().union(*_TAKES.values()) - _TAKES[self.kind]):
             if getattr(self, field) != fields[field].default:
