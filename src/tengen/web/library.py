@@ -77,6 +77,17 @@ class ReadGame:
     digest: bytes
 
 
+@dataclass
+class _SessionFile:
+    """What is known of the file of a session, and of the one that it had before."""
+
+    path: Path | None = None
+    digest: bytes = b""
+    copy_of: tuple[int, str] | None = None  # the session needs no file as long as its record is this
+    not_before: float = -math.inf  # when it may be written again, by the steady timer
+    written: object = None  # the stamp of the session when it was written last
+
+
 class GameLibrary:
     """The kept games in a folder, which is made with the first one. A game of a collection is kept with all of it.
 
@@ -93,12 +104,7 @@ class GameLibrary:
         self.may_go_on: Callable[[str, str], bool] = lambda left, tab: True
         # By path: modification time, size and inode of a file, and its state as far as a list needs it.
         self._states: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
-        # Sessions that have no file as long as their record is as it was read.
-        self._copies: weakref.WeakKeyDictionary[GameSession, tuple[int, str]] = weakref.WeakKeyDictionary()
-        self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
-        self._seen: weakref.WeakKeyDictionary[GameSession, bytes] = weakref.WeakKeyDictionary()  # digest of its file
-        self._next: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
-        self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
+        self._files: weakref.WeakKeyDictionary[GameSession, _SessionFile] = weakref.WeakKeyDictionary()
 
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
         """Write a game if it has changed; a new one has no file before its first move or edit.
@@ -111,34 +117,32 @@ class GameLibrary:
         now = time.monotonic()
         before, after = session.others
         large = len(session.tree) > LARGE_NODES or sum(map(len, (*before, *after))) > LARGE_BYTES
-        waits = now < self._next.get(session, -math.inf)
-        unchanged = self._written.get(session) == stamp
-        if (unchanged or waits) and not final:
+        file = self._file(session)
+        unchanged = file.written == stamp
+        if (unchanged or now < file.not_before) and not final:
             return
-        path = self._files.get(session)
-        if path is None and self._copies.get(session) == _content(session):
+        if file.path is None and file.copy_of == _content(session):
             return
-        if path is not None and _digest(path) not in (None, self._seen[session]):
-            del self._files[session]
-            path = None
-        taken = session in self._written and path is None  # by another session or program, or deleted
-        if (unchanged and taken) or (path is None and session.untouched):
+        if file.path is not None and _digest(file.path) not in (None, file.digest):
+            file.path = None
+        taken = file.written is not None and file.path is None  # by another session or program, or deleted
+        if (unchanged and taken) or (file.path is None and session.untouched):
             return
         text = b"\n".join((*before, with_state(session, tab), *after))
+        path = file.path
         try:
             path = path or self._new_file(session, b"\n".join(session.collection()))
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(text)
         except OSError as error:
-            self._next[session] = now + WAIT_SECONDS
-            if path is not None and session not in self._files:
+            file.not_before = now + WAIT_SECONDS
+            if path is not None and file.path is None:
                 _remove_empty(path)
             raise TengenError(
                 _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=os_reason(error))
             ) from error
-        self._files[session], self._seen[session] = path, sha256(text).digest()
-        self._written[session] = stamp
-        self._next[session] = now + WAIT_SECONDS if large else now
+        file.path, file.digest, file.written = path, sha256(text).digest(), stamp
+        file.not_before = now + WAIT_SECONDS if large else now
 
     def games(self) -> Iterator[KeptGame]:
         """All games, the newest first. It may run on any thread, and reads a file again only when it has changed."""
@@ -172,24 +176,26 @@ class GameLibrary:
         """The session of a kept game that was read, for the page of a `tab` in the place of the session that it leaves.
         It goes on in the file unless another session keeps that; then its first change gets a new one."""
         game, session = read.game, read.session
-        shown = (other for other, path in self._files.items() if path == game.path and other is not leaving)
+        file = self._file(session)
+        shown = (other for other, known in self._files.items() if known.path == game.path and other is not leaving)
         if any(map(self.is_shown, shown)) or (game.unfinished and not self.may_go_on(game.tab, tab)):
-            self._copies[session] = _content(session)
+            file.copy_of = _content(session)
         else:
             self._forget(game.path)
-            self._files[session], self._seen[session] = game.path, read.digest
+            file.path, file.digest = game.path, read.digest
         return session
 
     def go_on(self, before: GameSession, after: GameSession) -> None:
         """Another game of the same collection goes on in the file of this one."""
-        if before in self._files:
-            self._files[after], self._seen[after] = self._files.pop(before), self._seen.pop(before)
-        elif before in self._copies:
-            self._copies[after] = _content(after)
+        left, file = self._file(before), self._file(after)
+        if left.path is not None:
+            file.path, file.digest, left.path = left.path, left.digest, None
+        elif left.copy_of is not None:
+            file.copy_of = _content(after)
 
     def shown(self, sessions: Collection[GameSession]) -> set[Path]:
         """The files of these sessions."""
-        return {path for session, path in self._files.items() if session in sessions}
+        return {file.path for session in sessions if (file := self._files.get(session)) and file.path}
 
     def remove(self, game: KeptGame) -> None:
         """Delete a kept game; a page that shows it writes it again with its next change."""
@@ -197,10 +203,14 @@ class GameLibrary:
         self._states.pop(game.path, None)
         self._forget(game.path)
 
+    def _file(self, session: GameSession) -> _SessionFile:
+        return self._files.setdefault(session, _SessionFile())
+
     def _forget(self, path: Path) -> None:
         """Let the sessions of a file take another one when they change."""
-        for session in [session for session, known in self._files.items() if known == path]:
-            del self._files[session]
+        for file in self._files.values():
+            if file.path == path:
+                file.path = None
 
     def _new_file(self, session: GameSession, data: bytes) -> Path:
         """A file for a session: a new one, or one with the same record, which was opened again."""
@@ -213,7 +223,7 @@ class GameLibrary:
                 path.open("xb").close()  # no other server takes the name
             except FileExistsError:
                 there = [without_state(text) for text in split_trees(BytesIO(path.read_bytes()))]
-                shown = any(known == path and self.is_shown(other) for other, known in self._files.items())
+                shown = any(known.path == path and self.is_shown(other) for other, known in self._files.items())
                 if shown or there != games or state_in(path).get("unfinished"):
                     number += 1
                     continue
