@@ -17,7 +17,8 @@ from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.web.engine import Engines, EngineThread
-from tengen.web.settings import RULES, first_game, usual_komi
+from tengen.web.new_game_dialog import RULE_NAMES
+from tengen.web.settings import first_game, usual_komi
 
 
 class Forgetful(FakeEngine):
@@ -56,7 +57,7 @@ def test_komi_suits_the_board() -> None:
     assert [first_game(size, 100).komi for size in (7, 9, 19)] == [9.0, 7.5, 7.5]
     assert usual_komi("chinese", 2, 7) == 0.5
     assert usual_komi("japanese", 0, 19) == 6.5
-    assert [usual_komi(rules, 0, 7) for rules in RULES] == [9.0, 8.0, 8.0, 9.0, 9.0, 9.0]
+    assert [usual_komi(rules, 0, 7) for rules in RULE_NAMES] == [9.0, 8.0, 8.0, 9.0, 9.0, 9.0]
 
 
 def test_a_closed_thread_gives_up_its_engine() -> None:

@@ -262,10 +262,10 @@ class EngineController:
             task.cancel()
             woken.cancel()
 
-    async def _teach(self, game: Game, limits: Limits, style: Style) -> SearchResult | None:
+    async def _teach(self, game: Game, limits: Limits) -> SearchResult | None:
         self.activity = "teaching"
         self._changed()
-        return await self.thread.think(game, limits, style, self.network, "teaching", decide=False)
+        return await self.thread.think(game, limits, ANALYSIS_STYLE, self.network, "teaching", decide=False)
 
     async def _count(self) -> bool:
         session, node = self.session, self.session.node

@@ -79,7 +79,9 @@ def points_of(game: Game, dead: Collection[int]) -> tuple[Points, Points]:
             surrounded = set(np.flatnonzero(open_points & ~eyes).tolist())
             points["group tax"] = -sum(min(2, len(group & surrounded)) for group in _groups(untaxed == color, size))
     button = game.button if game.button is not None else game.to_play
-    taken = 0.0 if game.button is None else 0.5 if button == WHITE else -0.5
+    taken = 0.0
+    if game.button is not None:
+        taken = 0.5 if button == WHITE else -0.5
     if rules.button:
         both[button]["button"] = 0.5
     both[WHITE].update({"komi": game.komi, "handicap": game.white_bonus - taken})

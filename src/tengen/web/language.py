@@ -17,7 +17,7 @@ from typing import Literal, TypeVar, get_args
 T = TypeVar("T")
 Language = Literal["en", "zh_CN", "ja", "ko"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-NAMES: dict[Language, str] = {"en": "English", "zh_CN": "简体中文", "ja": "日本語", "ko": "한국어"}
+LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "zh_CN": "简体中文", "ja": "日本語", "ko": "한국어"}
 TAGS: dict[Language, Literal["en-US", "zh-CN", "ja", "ko-KR"]] = {
     "en": "en-US",
     "zh_CN": "zh-CN",

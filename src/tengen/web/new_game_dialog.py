@@ -19,7 +19,7 @@ from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
 from tengen.web.players import AUTO, DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing
-from tengen.web.settings import RULES, GameSettings, Mode, usual_komi
+from tengen.web.settings import GameSettings, Mode, usual_komi
 
 MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: N_("Other")}
@@ -88,7 +88,7 @@ class Form:
         def kind(name: str, value: Any) -> type:  # a browser keeps 7.0 as 7
             return float if name in ("other", "komi") and type(value) is int else type(value)
 
-        if any(kind(*item) is not kind(item[0], getattr(self, item[0])) for item in known.items() if item[0] != "mode"):
+        if any(kind(name, known[name]) is not kind(name, getattr(self, name)) for name in known if name != "mode"):
             return self
         try:
             made = replace(self, **known)
@@ -96,7 +96,7 @@ class Form:
             made.settings(choices)
         except (TengenError, ValueError, KeyError, TypeError, OverflowError):
             return self
-        return made if made.size in SIZES and made.color in COLORS and made.rules in RULES else self
+        return made if made.size in SIZES and made.color in COLORS and made.rules in RULE_NAMES else self
 
     @property
     def board(self) -> int:

@@ -14,7 +14,7 @@ from nicegui import background_tasks, events, ui
 
 from tengen.engine import SearchResult
 from tengen.errors import TengenError
-from tengen.game import COLOR_NAMES as NAMES
+from tengen.game import COLOR_NAMES
 from tengen.sgf import GameNode
 from tengen.web.analyses import search_result
 from tengen.web.analysis_dialog import AnalysisDialog
@@ -311,7 +311,7 @@ class Page:
         """Draw everything again."""
         session = self.session
         self._switch.follow()
-        hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
+        hover = COLOR_NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
         self._draw_numbers()
         self._status.show(session, self.controller.paused, self.controller.failure)

@@ -8,7 +8,7 @@ from functools import partial
 
 from nicegui import events, ui
 
-from tengen.game import COLOR_NAMES as NAMES
+from tengen.game import COLOR_NAMES
 from tengen.sgf import GameNode
 from tengen.web.annotations import remarks
 from tengen.web.components import EventHandler, TreeElement
@@ -55,16 +55,17 @@ class PlayerCard:
     """A player: name, captures and clock; highlighted when it is the player's turn."""
 
     def __init__(self, color: int) -> None:
-        with ui.element("div").classes("tg-player").props(f"data-testid=player-{NAMES[color].lower()}") as self._card:
-            ui.element("div").classes(f"tg-chip tg-chip-{NAMES[color].lower()}")
-            ui.label(_(NAMES[color])).classes("tg-said")
+        name, other = COLOR_NAMES[color].lower(), COLOR_NAMES[1 - color].lower()
+        with ui.element("div").classes("tg-player").props(f"data-testid=player-{name}") as self._card:
+            ui.element("div").classes(f"tg-chip tg-chip-{name}")
+            ui.label(_(COLOR_NAMES[color])).classes("tg-said")
             with ui.element("div").classes("tg-player-text"):
                 self._name = ui.label().classes("tg-player-name")
                 with ui.element("div").classes("tg-player-more"):  # in one place, as high as the higher of them
                     self._detail = ui.label()
                     self._activity = ui.label().classes("tg-activity")
             with ui.element("div").classes("tg-captures"):
-                ui.element("div").classes(f"tg-chip tg-chip-{NAMES[1 - color].lower()}")
+                ui.element("div").classes(f"tg-chip tg-chip-{other}")
                 ui.label(_("Captures")).classes("tg-said")
                 self._captures = ui.label()
             self._clock = ui.label().classes("tg-clock")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tengen.web.dialog import close_button, dialog_buttons, titled_dialog
-from tengen.web.language import NAMES, Language, _, current_language
+from tengen.web.language import LANGUAGE_NAMES, Language, _, current_language
 from tengen.web.panels import button
 from tengen.web.preferences import Preferences
 from tengen.web.view import LAST_NUMBERS
@@ -30,7 +30,9 @@ class PreferencesDialog:
         with titled_dialog(_("Preferences"), "preferences-dialog") as self._dialog:
             with ui.element("div").classes("tg-field"):
                 ui.label(_("Language")).classes("tg-heading")
-                chosen = ui.select(NAMES, value=current_language(), on_change=lambda event: on_language(event.value))
+                chosen = ui.select(
+                    LANGUAGE_NAMES, value=current_language(), on_change=lambda event: on_language(event.value)
+                )
                 chosen.props("outlined dense options-dense data-testid=language").classes("w-full")
                 chosen.props["aria-label"] = _("Language")
             with ui.element("div").classes("tg-field"):

@@ -48,7 +48,7 @@ def _check_nodes(nodes: int) -> None:
         raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
 
 
-def open_tree(tree: GameTree, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
+def open_tree(tree: GameTree, fixed_handicap: bool) -> tuple[GameSession, list[str]]:
     """A session that shows a game which was read, and messages about what it cannot show.
 
     Every move is checked by the rules: a variation ends before its first illegal move. Handicap stones whose points

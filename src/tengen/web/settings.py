@@ -15,7 +15,6 @@ from tengen.web.language import _
 from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, PERSON, PlayerChoice, level_of_visits
 from tengen.web.words import color_names
 
-RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MAX_KOMI = float(MAX_SIZE**2)
 MIN_REVIEW_VISITS = 2
 """The first visit of a position tries no move."""

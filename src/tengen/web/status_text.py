@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tengen.game import COLOR_NAMES as NAMES
+from tengen.game import COLOR_NAMES
 from tengen.sgf.values import score_text
 from tengen.web.counting import points_lines
 from tengen.web.language import _
@@ -18,7 +18,7 @@ def status(session: GameSession) -> str:
         return _("Counting …")
     if session.phase is Phase.COUNTING:
         return _("{result} as counted", result=in_words(score_text(session.score)))
-    return _("{color} to play", color=_(NAMES[session.game.to_play]))
+    return _("{color} to play", color=_(COLOR_NAMES[session.game.to_play]))
 
 
 def count(session: GameSession) -> str:
@@ -32,7 +32,7 @@ def last_move(session: GameSession) -> str:
     node, size = session.node, session.game.size
     if node.point is None or node.color is None:
         return ""
-    color = _(NAMES[node.color])
+    color = _(COLOR_NAMES[node.color])
     if node.is_pass:
         return _("{color} passed", color=color)
     return _("{color} played {move}", color=color, move=vertex(node.point, size))
@@ -58,7 +58,7 @@ def notice(session: GameSession) -> str:
     """What the board says for some seconds over its lower edge: a pass, the end of the game."""
     if session.phase is Phase.OVER:
         result = session.ending
-        resigned = result.endswith("+R") and NAMES["WB".index(result[0])]
+        resigned = result.endswith("+R") and COLOR_NAMES["WB".index(result[0])]
         return _("{color} resigns", color=_(resigned)) if resigned else in_words(result)
     return last_move(session) if session.node.is_pass else ""
 
@@ -68,4 +68,4 @@ def spoken(session: GameSession) -> str:
     node = session.node
     if node.point is None or node.color is None:
         return ""
-    return f"{_(NAMES[node.color])} {vertex(node.point, session.game.size)}"
+    return f"{_(COLOR_NAMES[node.color])} {vertex(node.point, session.game.size)}"

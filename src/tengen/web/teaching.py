@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from tengen.engine import Limits, SearchResult, Style
+from tengen.engine import Limits, SearchResult
 from tengen.game import Game
 from tengen.review.game import reviewed_move
 from tengen.sgf import GameNode
@@ -21,9 +21,8 @@ THRESHOLDS = (1.0, 2.0, 3.0, 5.0, 10.0)
 """The losses in points from which a person can be warned."""
 DEFAULT_THRESHOLD = 3.0
 REFUTATION_MOVES = 8
-STYLE = Style(resign=False)
 
-Think = Callable[[Game, Limits, Style], Awaitable[SearchResult | None]]
+Think = Callable[[Game, Limits], Awaitable[SearchResult | None]]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class TeachingMode:
         if (known := self._known(node)) is not None:
             return known
         key = session.analyses.search_key(node)
-        found = await self._think(session.tree.position(node), Limits(visits=TEACHING_VISITS), STYLE)
+        found = await self._think(session.tree.position(node), Limits(visits=TEACHING_VISITS))
         if found is None or not found.visits:
             return None
         session.analyses.add(node, found, key)

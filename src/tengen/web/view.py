@@ -65,14 +65,16 @@ class BoardView:
             next=onward if onward != game.pass_point else -1,
             marks=tuple(sorted({**dict.fromkeys(_selected(node), "selected"), **node.marks}.items())),
             labels=tuple((point, text[:MAX_LABEL]) for point, text in sorted(node.labels.items())),
-            lines=tuple((*pair, arrow) for arrow in (False, True) for pair in (node.lines, node.arrows)[arrow]),
+            lines=tuple((*pair, arrow) for arrow in (False, True) for pair in (node.arrows if arrow else node.lines)),
             dimmed=tuple(node.dimmed),
         )
 
 
 def _marked_territory(node: GameNode) -> str:
     marked = node.territory
-    return "".join("bw"[marked[point]] if point in marked else "." for point in range(node.tree.size**2)) * bool(marked)
+    if not marked:
+        return ""
+    return "".join("bw"[marked[point]] if point in marked else "." for point in range(node.tree.size**2))
 
 
 def _selected(node: GameNode) -> list[int]:

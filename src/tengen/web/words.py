@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tengen.coords import pass_point, to_gtp
 from tengen.errors import IllegalMove
-from tengen.game import BLACK, WHITE
-from tengen.game import COLOR_NAMES as NAMES
+from tengen.game import BLACK, COLOR_NAMES, WHITE
 from tengen.web.language import N_, _, ngettext
 
 REASONS = {
@@ -40,7 +39,8 @@ def leader(score: float) -> str:
     """Who is ahead by Black's score, and by how many points."""
     if not round(score, 1):
         return _("even")
-    return _("{color} leads by {points}", color=_(NAMES[score < 0]), points=f"{abs(round(score, 1)):g}")
+    color = _(COLOR_NAMES[WHITE if score < 0 else BLACK])
+    return _("{color} leads by {points}", color=color, points=f"{abs(round(score, 1)):g}")
 
 
 def in_words(result: str) -> str:
@@ -49,7 +49,7 @@ def in_words(result: str) -> str:
         return _("The game is a draw")
     if result == "Void":
         return _("The game has no result")
-    winner = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
+    winner = {"B": COLOR_NAMES[BLACK], "W": COLOR_NAMES[WHITE]}.get(result[:1])
     if winner is None or result[1:2] != "+":
         return result
     color, how = _(winner), result[2:]
