@@ -32,12 +32,10 @@ class ClusterPlayer(CyclePlayer):
     ) -> Generator[PlayedGames, None, None]:
         threads = {"workers": self.config.workers or max(1, int(self.config.cluster.cpus))}
         work = SelfPlayWork(self.config.model_copy(update=threads), cycle, conditions, network.read_bytes())
-        evaluations = 0
         # A quarter more than play at once, so that a game that ends is followed before the news reach this process.
         ahead = self.config.games_at_once * 5 // 4 + 1
         for new, (records, more) in self._cluster.run(work, list(numbers), ahead, self.stop.event.is_set):
-            evaluations += more
-            yield [record for record in records if number_of(record) in new], evaluations
+            yield [record for record in records if number_of(record) in new], more
 
 
 class SelfPlayWork:
@@ -51,18 +49,16 @@ class SelfPlayWork:
         self._evaluators: list[Evaluator] | None = None
 
     def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], PlayedGames]]:
-        """Finished games, each time with the evaluations since the last time."""
+        """The games with these numbers, as they finish."""
         if self._evaluators is None:
             self._folder = tempfile.TemporaryDirectory(prefix="tengen-")
             path = Path(self._folder.name) / "network.onnx"
             path.write_bytes(self._network)
             self._evaluators = open_evaluators(self._config, path)
-        before = 0
         for records, evaluations in play_games(
             self._config, self._cycle, self._conditions, self._evaluators, items, stop
         ):
-            yield [number_of(record) for record in records], (records, evaluations - before)
-            before = evaluations
+            yield [number_of(record) for record in records], (records, evaluations)
 
     def close(self) -> None:
         if self._evaluators is not None:

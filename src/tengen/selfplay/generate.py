@@ -75,6 +75,11 @@ def play_params(config: SelfPlayConfig, resign_winrate: float = 0.0) -> _native.
     return params
 
 
+def playing_threads(config: SelfPlayConfig) -> int:
+    """How many threads play on this machine: each has a game at least."""
+    return min(config.workers or core_count(), config.games_at_once)
+
+
 class GameGenerator:
     """Plays games by a recipe. A game depends on its plan, the recipe and the network alone: not on the workers, on
     how many games are in flight, or on when it is played.
@@ -88,7 +93,7 @@ class GameGenerator:
     def __init__(self, config: SelfPlayConfig, evaluators: Sequence[Evaluator], resign_winrate: float = 0.0) -> None:
         if not evaluators:
             raise ValueError("a generator needs at least one evaluator")
-        workers = min(config.workers or core_count(), config.games_at_once)
+        workers = playing_threads(config)
         locks = [threading.Lock() for _ in evaluators]
         params = play_params(config, resign_winrate)
         _native.SelfPlay(params, 1)  # refuses settings that contradict each other before the first game

@@ -16,11 +16,11 @@ from tengen.data.record import GameRecord
 from tengen.evaluators.device_rates import fastest_device
 from tengen.evaluators.devices import EvaluatorOptions, open_device
 from tengen.evaluators.evaluator import Evaluator
-from tengen.machine import Device, core_count
+from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import RECENT, CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.generate import GameGenerator, to_record
+from tengen.selfplay.generate import GameGenerator, playing_threads, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 from tengen.selfplay.transport import BLOCK, Transport
 
@@ -34,7 +34,7 @@ ProgressCallback = Callable[[int, int, int, int], None]
 
 
 PlayedGames: TypeAlias = tuple[list[GameRecord], int]
-"""Finished games, and the evaluations of the games with them and before them."""
+"""Finished games, and the evaluations since the ones before."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,10 @@ class CyclePlayer:
             progress(cycle, done, total, 0)
             network = self.network(cycle)
             with closing(self.played(cycle, conditions, network, itertools.chain([first], numbers))) as batches:
-                for records, evaluations in batches:
+                for records, more in batches:
                     games.add(records)
                     done += len(records)
+                    evaluations += more
                     progress(cycle, done, total, evaluations)
             games.flush()
             self.stop.check()
@@ -167,13 +168,16 @@ def play_games(
     now = config.at(cycle)
     pool = GameGenerator(now, evaluators, conditions.resign_winrate)
     plans = map(lambda number: _plan(now, cycle, number, conditions), numbers)  # a generator would end for good
+    before = 0
     for finished in pool.play(plans, stop):
-        yield [to_record(game, _plan(now, cycle, game.index, conditions)) for game in finished], pool.evaluations
+        total = pool.evaluations
+        yield [to_record(game, _plan(now, cycle, game.index, conditions)) for game in finished], total - before
+        before = total
 
 
 def open_evaluators(config: SelfPlayConfig, network: Path) -> list[Evaluator]:
     """The evaluators of this network that a generator needs, by the recipe."""
-    workers = min(config.workers or core_count(), config.games_at_once)
+    workers = playing_threads(config)
     # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
     options = EvaluatorOptions(threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, native=False)
     device: Device = config.device
