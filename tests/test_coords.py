@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +73,9 @@ def test_points_off_the_board() -> None:
         for point in (-1, 82):
             with pytest.raises(IllegalMove, match="9x9"):
                 convert(point, 9)
+
+
+def test_policy_indices_on_a_wider_tensor() -> None:
+    """2 is the end of the first row of 3x3, 3 the start of the second; the last index is the pass."""
+    assert coords.policy_index([[0, 2], [3, 9]], 3, 5).tolist() == [[0, 2], [5, 25]]
+    assert coords.policy_index(np.arange(10, dtype=np.uint16), 3, 3).tolist() == list(range(10))

@@ -11,6 +11,9 @@
 import re
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
+
 from tengen import _native
 from tengen.errors import IllegalMove, SgfError, TengenError
 
@@ -28,6 +31,13 @@ def check_size(size: int) -> None:
 def pass_point(size: int) -> int:
     """The point that stands for a pass: the number after the last point of the board."""
     return size * size
+
+
+def policy_index(points: npt.ArrayLike, size: int, edge: int) -> npt.NDArray[np.int64]:
+    """The policy indices, of a tensor of edge H = W >= size, of points of any shape; a pass is the last one."""
+    points = np.asarray(points, np.int64)
+    rows, columns = np.divmod(points, size)
+    return np.where(points == pass_point(size), pass_point(edge), rows * edge + columns)
 
 
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console, RenderableType
 
-from tengen.runs.progress import Eta, LiveDisplay, Timings, duration, new_bar, rate
+from tengen.runs.progress import Eta, LiveDisplay, Timings, duration, new_bar, rate_text
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def test_rates() -> None:
-    assert [rate(speed) for speed in (0.123, 4.56, 42.4, 12345.6)] == ["0.12", "4.6", "42", "12,346"]
+    assert [rate_text(speed) for speed in (0.123, 4.56, 42.4, 12345.6)] == ["0.12", "4.6", "42", "12,346"]
 
 
 @pytest.mark.parametrize(

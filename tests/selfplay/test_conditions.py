@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tengen.data.record import GameRecord, pack_moves
-from tengen.selfplay.conditions import CycleConditions, fair_komi, lowest, resign_threshold
+from tengen.selfplay.conditions import CycleConditions, fair_komi, resign_threshold, winner_resign_threshold
 from tengen.selfplay.config import KomiConfig, ResignConfig, SelfPlayConfig
 
 KOMI = KomiConfig(start=3.0, step=100)
@@ -101,31 +101,31 @@ def resignable(black: list[float], winner: int | None = 0, ending: str = "count"
 
 
 def test_the_lowest_threshold_is_that_of_the_best_of_two_turns_in_a_row() -> None:
-    assert lowest(resignable([0.5, 0.1, 0.3, 0.04, 0.06, 0.5]), 2) == pytest.approx(0.06)
-    assert lowest(resignable([0.5, 0.1, 0.3, 0.04, 0.06, 0.5]), 1) == pytest.approx(0.04)
+    assert winner_resign_threshold(resignable([0.5, 0.1, 0.3, 0.04, 0.06, 0.5]), 2) == pytest.approx(0.06)
+    assert winner_resign_threshold(resignable([0.5, 0.1, 0.3, 0.04, 0.06, 0.5]), 1) == pytest.approx(0.04)
 
 
 def test_only_the_winners_turns_count() -> None:
-    assert lowest(resignable([0.01, 0.01, 0.01], winner=1), 2) == pytest.approx(0.99)
+    assert winner_resign_threshold(resignable([0.01, 0.01, 0.01], winner=1), 2) == pytest.approx(0.99)
 
 
 def test_draws_and_unknown_winners_say_nothing() -> None:
-    assert lowest(resignable([0.1, 0.1], winner=2), 2) is None
-    assert lowest(resignable([0.1, 0.1], winner=None), 2) is None
+    assert winner_resign_threshold(resignable([0.1, 0.1], winner=2), 2) is None
+    assert winner_resign_threshold(resignable([0.1, 0.1], winner=None), 2) is None
 
 
 def test_turns_without_a_value_are_passed_over() -> None:
     record = resignable([0.1, 0.9, 0.1])
     assert record.root_values is not None
     record.root_values[2] = np.nan
-    assert lowest(record, 2) == pytest.approx(0.1)
+    assert winner_resign_threshold(record, 2) == pytest.approx(0.1)
 
 
 def test_the_threshold_lets_the_wanted_share_through() -> None:
     games = [resignable([i / 100, i / 100]) for i in range(100)]
     found = resign_threshold(games, RESIGN)
     assert found == pytest.approx(0.09)
-    assert sum((lowest(one, 2) or 0) < found for one in games) <= 10
+    assert sum((winner_resign_threshold(one, 2) or 0) < found for one in games) <= 10
 
 
 def test_never_above_the_most_and_never_from_few_or_resigned_games() -> None:

@@ -15,7 +15,7 @@ from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.selfplay import gate as gates
 from tengen.selfplay.config import MIN_TREE, GameConfig, GateConfig, SearchConfig, SelfPlayConfig
-from tengen.selfplay.gate import gate, judge
+from tengen.selfplay.gate import gate, gate_verdict
 from tengen.sgf import read_game
 from tengen.statistics import Tally, binomial_tail
 
@@ -34,10 +34,10 @@ def test_the_published_gate_of_256_games() -> None:
 def test_draws_say_nothing() -> None:
     """256 games at a whole fair komi, 110 of them drawn, are judged by the other 146, of which 84 are enough."""
     rules = GateConfig(games=256, confidence=0.95)
-    assert judge(Tally(84, 110, 62), rules) == (binomial_tail(84, 146), True)
-    assert not judge(Tally(83, 110, 63), rules)[1]
-    assert not judge(Tally(0, 256, 0), rules)[1]
-    assert judge(Tally(73, 110, 73), GateConfig(games=256, score=0.5))[1]
+    assert gate_verdict(Tally(84, 110, 62), rules) == (binomial_tail(84, 146), True)
+    assert not gate_verdict(Tally(83, 110, 63), rules)[1]
+    assert not gate_verdict(Tally(0, 256, 0), rules)[1]
+    assert gate_verdict(Tally(73, 110, 73), GateConfig(games=256, score=0.5))[1]
 
 
 @pytest.mark.parametrize("to_end", [False, True])

@@ -44,7 +44,7 @@ from tengen.selfplay.anchors import early_numbers
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder, code_version
 from tengen.selfplay.loop import SelfPlayRun, hours_of, kept_networks
-from tengen.selfplay.network_checks import draw_probe, judge
+from tengen.selfplay.network_checks import draw_probe, prediction_figures
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.transport import FolderGames
@@ -274,7 +274,7 @@ def assert_seen_is_what_was_learned(out: Path) -> None:
     assert seen[0]["policy"] is None and seen[1]["policy"] is None
     network = load_evaluator(SelfPlayFolder(out).network(1))
     assert seen[2] == pytest.approx(
-        judge(network, draw_probe(network, Store.open(out / "games"), 0, 24, seed=2)), abs=1e-3
+        prediction_figures(network, draw_probe(network, Store.open(out / "games"), 0, 24, seed=2)), abs=1e-3
     )
 
 

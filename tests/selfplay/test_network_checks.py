@@ -17,8 +17,8 @@ from tengen.selfplay.network_checks import (
     Probe,
     batch_dependence,
     draw_probe,
-    judge,
     network_figures,
+    prediction_figures,
     symmetry_disagreement,
     training_mode_difference,
 )
@@ -73,7 +73,7 @@ def test_a_probe_draws_searched_positions_of_different_games_again_the_same(stor
 
 
 def test_a_network_that_answers_as_the_search_agrees_wholly(probe: Probe) -> None:
-    found = judge(Fake(probe.target, probe.value), probe)
+    found = prediction_figures(Fake(probe.target, probe.value), probe)
     entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
     assert found == pytest.approx({"agreement": 1, "policy": entropy, "surprise": 0, "value": 0}, abs=1e-5)
 
@@ -81,7 +81,7 @@ def test_a_network_that_answers_as_the_search_agrees_wholly(probe: Probe) -> Non
 def test_a_network_that_knows_nothing_has_the_losses_of_a_guess(probe: Probe) -> None:
     actions = probe.target.shape[1]
     uniform = np.full((len(probe), actions), 1 / actions, np.float32)
-    found = judge(Fake(uniform, np.zeros(len(probe), np.float32)), probe)
+    found = prediction_figures(Fake(uniform, np.zeros(len(probe), np.float32)), probe)
     assert found["policy"] == pytest.approx(np.log(actions), abs=1e-5)
     assert found["value"] == pytest.approx(1)
 
@@ -114,15 +114,15 @@ def test_answers_that_depend_on_the_batch_are_seen(probe: Probe) -> None:
 def test_an_empty_probe_says_nothing(store: Store) -> None:
     empty = draw_probe(Fake(), store, 40)
     assert len(empty) == 0
-    assert judge(Fake(), empty)["policy"] is None
+    assert prediction_figures(Fake(), empty)["policy"] is None
     assert symmetry_disagreement(Fake(), empty)["value"] is None
     assert batch_dependence(Fake(), empty) is None
 
 
 def test_the_figures_of_a_network_tell_new_games_from_learned_ones(store: Store) -> None:
     figures = network_figures(Fake(), store, range(20, 40), range(5, 15), seed=1, edge=7)
-    assert figures["fresh"] == judge(Fake(), draw_probe(Fake(), store, 20, 40, seed=1, edge=7))
-    assert figures["seen"] == judge(Fake(), draw_probe(Fake(), store, 5, 15, seed=1, edge=7))
+    assert figures["fresh"] == prediction_figures(Fake(), draw_probe(Fake(), store, 20, 40, seed=1, edge=7))
+    assert figures["seen"] == prediction_figures(Fake(), draw_probe(Fake(), store, 5, 15, seed=1, edge=7))
     assert figures["seen"] != figures["fresh"]
     assert figures["agreement"] == figures["fresh"]["agreement"]
     assert figures["normalisation"] == {"batch": pytest.approx(0, abs=1e-5)}

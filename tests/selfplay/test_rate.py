@@ -296,7 +296,7 @@ def test_a_fault_of_the_cluster_ends_the_rating_and_is_not_kept_as_one(
         raise ClusterError("no machine is there")
 
     with monkeypatch.context() as patch:
-        patch.setattr(rating, "play", away)
+        patch.setattr(rating, "play_anchor", away)
         with pytest.raises(ClusterError):
             rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=load)
     assert rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=load).pairings[0].tally.games == 6

@@ -47,6 +47,16 @@ def pack_moves(colors: npt.ArrayLike, points: npt.ArrayLike) -> npt.NDArray[np.u
     return np.asarray(points, np.uint16) | np.left_shift(np.asarray(colors, np.uint16), 15, dtype=np.uint16)
 
 
+def points_of(moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
+    """The points of packed moves, of any shape."""
+    return moves & np.uint16(WHITE_BIT - 1)
+
+
+def colors_of(moves: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint8]:
+    """The colors of packed moves, of any shape: 0 black, 1 white."""
+    return (moves >> 15).astype(np.uint8)
+
+
 def is_opponents(moves: npt.NDArray[np.uint16], player: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Which stored moves are those of the opponent of a `GameRecord.player`, or of one for each move.
 
@@ -120,12 +130,12 @@ class GameRecord:
     @property
     def points(self) -> npt.NDArray[np.uint16]:
         """Point of every move, uint16 [n]; `size * size` is pass."""
-        return self.moves & np.uint16(WHITE_BIT - 1)
+        return points_of(self.moves)
 
     @property
     def colors(self) -> npt.NDArray[np.uint8]:
         """Color of every move, uint8 [n]: 0 black, 1 white."""
-        return (self.moves >> 15).astype(np.uint8)
+        return colors_of(self.moves)
 
     @property
     def result(self) -> str:
@@ -281,10 +291,9 @@ def game_hash(
     Passes that end the game do not count: servers differ in whether they record them.
     """
     table = symmetry_table(size)
-    played = np.flatnonzero(moves & np.uint16(WHITE_BIT - 1) != pass_point(size))
+    played = np.flatnonzero(points_of(moves) != pass_point(size))
     moves = moves[: played[-1] + 1 if len(played) else 0]
-    points, colors = moves & np.uint16(WHITE_BIT - 1), moves & np.uint16(WHITE_BIT)
-    turned = table[:, points] | colors
+    turned = table[:, points_of(moves)] | moves & np.uint16(WHITE_BIT)
     keys = [row.tobytes() for row in turned]
     if len(black_stones) or len(white_stones):
         setups = (np.sort(table[:, stones], axis=1) for stones in (black_stones, white_stones))

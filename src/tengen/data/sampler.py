@@ -14,7 +14,7 @@ from tengen.data.batch import Batch, Ints, Rows
 from tengen.data.encoder import NO_TARGETS, Encoder, Target, komi_shift
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.record import WHITE_BIT, is_opponents
+from tengen.data.record import is_opponents, points_of
 from tengen.data.seeds import CHOICE, KOMI, PLY, SCORING, WITHIN, derive, mix, uniform
 from tengen.data.shuffle import Shuffle
 from tengen.data.split import Split, choose
@@ -345,7 +345,7 @@ def _are_opponents(store: Store, rows: Rows) -> npt.NDArray[np.bool_]:
 
 def _is_pass(moves: npt.NDArray[np.uint16], size: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Which of the stored moves, on boards of the given size or sizes, are passes."""
-    found: npt.NDArray[np.bool_] = (moves & np.uint16(WHITE_BIT - 1)) == np.asarray(size, np.int64) ** 2
+    found: npt.NDArray[np.bool_] = points_of(moves) == np.asarray(size, np.int64) ** 2
     return found
 
 

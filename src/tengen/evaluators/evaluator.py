@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
+from tengen.coords import policy_index
 from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_fault
@@ -256,8 +257,7 @@ def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None
     legal = np.zeros(policy.shape, bool)
     legal[:, -1] = True
     for row, game in zip(legal, games, strict=True):
-        rows, columns = np.divmod(np.array(game.legal_points(), np.intp), game.size)
-        row[rows * edge + columns] = True
+        row[policy_index(game.legal_points(), game.size, edge)] = True
     policy *= legal
     totals = policy.sum(axis=1, keepdims=True)
     np.copyto(policy, legal, where=totals == 0)

@@ -138,6 +138,6 @@ def duration(seconds: float) -> str:
     return f"{days} days {hours} h"
 
 
-def rate(per_second: float) -> str:
+def rate_text(per_second: float) -> str:
     """Two significant digits below 10, whole numbers above."""
     return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"

@@ -88,14 +88,14 @@ def _margin(game: GameRecord) -> float | None:
     return None
 
 
-def lowest(game: GameRecord, turns: int) -> float | None:
+def winner_resign_threshold(game: GameRecord, turns: int) -> float | None:
     """The lowest threshold (winrate) at which the winner of a game would have resigned; None without a winner."""
     if game.winner not in (0, 1) or game.root_values is None:
         return None
-    return lowest_of(game.root_values[game.colors == game.winner], turns)
+    return resign_threshold_of(game.root_values[game.colors == game.winner], turns)
 
 
-def lowest_of(values: npt.NDArray[np.floating[Any]], turns: int) -> float:
+def resign_threshold_of(values: npt.NDArray[np.floating[Any]], turns: int) -> float:
     """The lowest threshold (winrate) at which a side whose turns had these root values would have resigned.
 
     That is the minimum, over `turns` turns in a row, of the maximum winrate among them; 1 where there are fewer. Turns
@@ -112,7 +112,8 @@ def resign_threshold(games: Iterable[GameRecord], config: ResignConfig) -> float
 
     Games in which resignation was on and did not happen would make every threshold look safe.
     """
-    found = [low for game in games if game.ending == "count" and (low := lowest(game, config.turns)) is not None]
+    counted = (game for game in games if game.ending == "count")
+    found = [low for game in counted if (low := winner_resign_threshold(game, config.turns)) is not None]
     if len(found) < MIN_GAMES:
         return 0.0
     return float(min(config.max_threshold, np.quantile(found, config.false_positives, method="lower")))

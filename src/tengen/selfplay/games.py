@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tengen.data.record import WHITE_BIT
+from tengen.data.record import colors_of, points_of
 from tengen.data.store import Store
 from tengen.errors import StoreError
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +62,11 @@ class SelfPlayGames:
 
     @property
     def points(self) -> npt.NDArray[np.uint16]:
-        return self.moves & np.uint16(WHITE_BIT - 1)
+        return points_of(self.moves)
 
     @property
     def colors(self) -> npt.NDArray[np.int64]:
-        return (self.moves >> 15).astype(np.int64)
+        return colors_of(self.moves).astype(np.int64)
 
     @property
     def starts(self) -> Ints:
@@ -94,7 +96,7 @@ class SelfPlayGames:
         return np.asarray(np.where(inside, padded[np.minimum(starts + places, len(self.moves))], np.uint16(0xFFFF)))
 
 
-def _parts(store: Store, first: int, end: int) -> Any:
+def _parts(store: Store, first: int, end: int) -> Iterator[pa.RecordBatch]:
     """The stretches of the shards that hold rows first..end."""
     for shard, start in zip(store.shards, store.starts, strict=False):
         low, high = max(first, int(start)), min(end, int(start) + len(shard))
@@ -102,7 +104,13 @@ def _parts(store: Store, first: int, end: int) -> Any:
             yield shard.batch.slice(low - int(start), high - low)
 
 
-def _joined(parts: list[pa.RecordBatch], name: str, change: Any, kind: Any, unknown: Any = 0) -> npt.NDArray[Any]:
+def _joined(
+    parts: list[pa.RecordBatch],
+    name: str,
+    change: Callable[[pa.Array], pa.Array] | None,
+    kind: type[_Number],
+    unknown: float = 0,
+) -> npt.NDArray[_Number]:
     if not parts:
         return np.empty(0, kind)
     columns = [part.column(name) if change is None else change(part.column(name)) for part in parts]

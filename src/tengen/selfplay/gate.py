@@ -85,11 +85,11 @@ def gate(
     opener = PlayerOpener(files, lambda path: load_temporary(path, config.device), check, cluster)
     outcomes = play_run_match(settings, folder / "matches" / f"gate-{number:05d}", opener.execution())
     found = tally(outcomes, f"candidate {number}")
-    chance, passed = judge(found, rules)
+    chance, passed = gate_verdict(found, rules)
     return GateResult(found, chance, passed)
 
 
-def judge(tally: Tally, rules: GateConfig) -> tuple[float, bool]:
+def gate_verdict(tally: Tally, rules: GateConfig) -> tuple[float, bool]:
     """The chance of GateResult, and whether the candidate has passed.
 
     Draws do not count: on a small board, whose fair komi is a whole number, they can be half of the games.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tengen.coords import pass_point
+from tengen.coords import policy_index
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
@@ -73,7 +73,7 @@ def draw_probe(
     )
 
 
-def judge(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
+def prediction_figures(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
     """How well a network's raw outputs predict search and result, means over the probe.
 
     `agreement`: share of positions where its best move is the search's best; `policy`: cross-entropy with the search's
@@ -159,11 +159,11 @@ def network_figures(
     """
     new, old = (draw_probe(evaluator, store, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen))
     few = new.head(_TURNED)
-    judged = judge(evaluator, new)
+    judged = prediction_figures(evaluator, new)
     return {
         "agreement": judged["agreement"],
         "fresh": judged,
-        "seen": judge(evaluator, old),
+        "seen": prediction_figures(evaluator, old),
         "symmetry": symmetry_disagreement(evaluator, few),
         "normalisation": {"batch": batch_dependence(evaluator, few)},
     }
@@ -173,11 +173,9 @@ def _target(record: GameRecord, ply: int, edge: int) -> Floats:
     """The search's distribution [A] on a tensor of the given edge."""
     assert record.visits is not None
     visits = record.visits[ply]
-    points, counts = (visits & np.uint32(0xFFFF)).astype(int), (visits >> 16).astype(np.float32)
-    rows, columns = np.divmod(points, record.size)
-    index = np.where(points == pass_point(record.size), edge * edge, rows * edge + columns)
+    points, counts = visits & np.uint32(0xFFFF), (visits >> 16).astype(np.float32)
     target = np.zeros(edge * edge + 1, np.float32)
-    target[index] = counts / max(1.0, counts.sum())
+    target[policy_index(points, record.size, edge)] = counts / max(1.0, counts.sum())
     return target
 
 

@@ -128,7 +128,7 @@ def rate(
     pairings = []
     for anchor in anchors:
         try:
-            pairings.append(play(folder, anchor, number, match, config.seed, opener))
+            pairings.append(play_anchor(folder, anchor, number, match, config.seed, opener))
         except ClusterError:  # the anchor is not to blame, and a rating is for good
             raise
         except TengenError as error:
@@ -153,7 +153,7 @@ def rate(
     return event
 
 
-def play(
+def play_anchor(
     folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: int, opener: PlayerOpener
 ) -> AnchorResult:
     """The games of network `number` against an anchor, played in `folder`/matches/rating-NUMBER-vs-ANCHOR.

@@ -14,7 +14,7 @@ import numpy as np
 from tengen.data.store import Store
 from tengen.runs.boards import first_move_picture, game_picture
 from tengen.runs.events import read_events
-from tengen.runs.progress import duration, rate
+from tengen.runs.progress import duration, rate_text
 from tengen.runs.report import Board, Tile, read_recipe, write_page
 from tengen.selfplay import curves
 from tengen.selfplay.config import SelfPlayConfig
@@ -130,7 +130,7 @@ def _tiles(config: SelfPlayConfig, events: Sequence[Event], book: RatingBook, cl
     seconds, timed = playing_seconds(last), timed_games(last, games(last))
     if seconds and timed:
         below = f"{number(last, 0, 'evaluations') / seconds:,.0f} evaluations/s"
-        shown.append(Tile("games/s", rate(timed / seconds), below))
+        shown.append(Tile("games/s", rate_text(timed / seconds), below))
     if clock is not None and clock.games_a_second() is not None:
         end = clock.run_ends()
         shown.append(Tile("ends in", duration(end.seconds), "at least" if end.at_least else ""))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tengen.runs.progress import duration, rate
+from tengen.runs.progress import duration, rate_text
 from tengen.selfplay.events import brief, number, played_here, playing_seconds, timed_games
 
 PARTS = ("generate", "learn", "rate", "other")
@@ -181,10 +181,10 @@ class RunClock:
             return f"cycle {self.cycle + 1} of {self.cycles}: measuring"
         cost = f", {evaluations:,.0f} evaluations a game" if evaluations else ""
         cycle, run = self.cycle_ends(), self.run_ends()
-        text = f"{rate(speed)} games/s{cost}; cycle {self.cycle + 1} of {self.cycles} ends in {cycle.seconds_text}, "
+        now = f"{rate_text(speed)} games/s{cost}; cycle {self.cycle + 1} of {self.cycles}"
         missing = [name for name in self._unknown() if name != "other"]
         unknown = f" ({' and '.join(DOING[name] for name in missing)} not measured yet)" if missing else ""
-        return f"{text}the run in {run.seconds_text}{unknown}"
+        return f"{now} ends in {cycle.seconds_text}, the run in {run.seconds_text}{unknown}"
 
     def _until(self, last: int, name: str) -> Milestone:
         """The end of cycle `last` >= the one under way."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.record import WHITE_BIT, symmetry_table
+from tengen.data.record import WHITE_BIT, points_of, symmetry_table
 from tengen.data.store import Store
-from tengen.selfplay.conditions import lowest_of
+from tengen.selfplay.conditions import resign_threshold_of
 from tengen.selfplay.games import SelfPlayGames
 
 Figures = dict[str, Any]
@@ -84,7 +84,7 @@ def canonical_openings(games: SelfPlayGames, count: int) -> list[bytes]:
     for size in np.unique(games.size).tolist():
         rows = np.flatnonzero(games.size == size)
         moves = openings[rows]
-        points, colors = moves & np.uint16(WHITE_BIT - 1), moves & np.uint16(WHITE_BIT)
+        points, colors = points_of(moves), moves & np.uint16(WHITE_BIT)
         table = np.full((8, WHITE_BIT), WHITE_BIT - 1, np.uint16)
         table[:, : size * size + 1] = symmetry_table(size)
         turned = (table[:, points] | colors).astype(">u2")  # big end first: bytes compare as numbers do
@@ -115,15 +115,13 @@ def root_values(games: SelfPlayGames) -> Figures:
     }
 
 
-def resignation(
-    games: SelfPlayGames, winrate: float | None, turns: int, played_out: Sequence[bool] | None = None
-) -> Figures:
+def resignation(games: SelfPlayGames, winrate: float | None, turns: int, played_out: Sequence[bool] | None) -> Figures:
     """How often the winner of a game that was played out would have resigned it.
 
     A side resigns at threshold w when its winrate was below w on `turns` of its turns in a row. `curve` holds the
     share of false positives for several thresholds; `false_positives` that for `winrate`.
     """
-    lows = lowest_of_winners(games, turns, played_out)
+    lows = winners_resign_thresholds(games, turns, played_out)
     shares = {f"{threshold:g}": _mean(lows < threshold) for threshold in _THRESHOLDS}
     return {
         "played_out": len(lows),
@@ -134,8 +132,8 @@ def resignation(
     }
 
 
-def lowest_of_winners(
-    games: SelfPlayGames, turns: int, played_out: Sequence[bool] | None = None
+def winners_resign_thresholds(
+    games: SelfPlayGames, turns: int, played_out: Sequence[bool] | None
 ) -> npt.NDArray[np.float64]:
     """The lowest winrate that the winner kept for `turns` of its turns, for every game played out to a winner.
 
@@ -147,7 +145,7 @@ def lowest_of_winners(
     colors, starts = games.colors, games.starts
     for i, game in enumerate(decided.tolist()):
         stretch = slice(starts[game], starts[game + 1])
-        lows[i] = lowest_of(games.values[stretch][colors[stretch] == games.winner[game]], turns)
+        lows[i] = resign_threshold_of(games.values[stretch][colors[stretch] == games.winner[game]], turns)
     return lows
 
 

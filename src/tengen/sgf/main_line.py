@@ -23,7 +23,7 @@ Moves = npt.NDArray[np.uint16]
 
 SMALL_NAMES = "no moves, but properties with names in small letters"
 
-_WHITE_BIT = 15
+_COLOR_SHIFT = 15
 _PLAYERS = {b"B": 0, b"1": 0, b"W": 1, b"2": 1}
 # Missing handicap stones are placed on the corner points. Servers place more than four stones differently.
 _MAX_MISSING_STONES = 4
@@ -70,10 +70,10 @@ def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
         raise SgfProblem("no game tree", str(error)) from None
     size = board_size(line.nodes[0])
     moves, problem = _read_moves(line, size)
-    played = (divmod(int(move), 1 << _WHITE_BIT) for move in moves)
+    played = (divmod(int(move), 1 << _COLOR_SHIFT) for move in moves)
     info = read_info(line.nodes[0], line.charset, leading_stones(played, size))
     stones, to_play = read_setup(_until_first_move(line.nodes), size)
-    first = int(moves[0] >> _WHITE_BIT) if len(moves) else first_player(stones, to_play)
+    first = int(moves[0] >> _COLOR_SHIFT) if len(moves) else first_player(stones, to_play)
     stones = stones or missing_handicap(info, size, first)
     return SgfRecord(size, info, stones, first, moves, problem)
 
@@ -203,7 +203,7 @@ def _read_moves(line: Line, size: int) -> tuple[Moves, SgfProblem | None]:
             if moves and any(name in node for name in ("AB", "AW", "AE")):
                 raise SgfProblem("stones set up in mid-game")
             if move := move_of(node, size):
-                moves.append(move[1] | move[0] << _WHITE_BIT)
+                moves.append(move[1] | move[0] << _COLOR_SHIFT)
     except SgfProblem as problem:
         where = f"after move {len(moves)}"
         detail = f"{problem.detail} {where}" if problem.detail else where
@@ -222,6 +222,6 @@ def _plain_moves(line: Line, size: int) -> Moves:
     column, row = (line.plain[:, i].astype(np.uint16) - ord("a") for i in (1, 2))
     is_pass = (column == size) & (row == size)
     points = np.where(is_pass, np.uint16(coords.pass_point(size)), row * size + column)
-    packed = points | (line.plain[:, 0] == ord("W")).astype(np.uint16) << _WHITE_BIT
+    packed = points | (line.plain[:, 0] == ord("W")).astype(np.uint16) << _COLOR_SHIFT
     off = np.flatnonzero(((column >= size) | (row >= size)) & ~is_pass)
     return np.asarray(packed[: off[0]] if len(off) else packed, np.uint16)
