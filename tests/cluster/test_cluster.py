@@ -75,10 +75,10 @@ from tengen.selfplay.loop import SelfPlayRun  # noqa: E402
 from tengen.selfplay.play import CyclePlayer, RecentGames  # noqa: E402
 from tengen.selfplay.progress import Observer  # noqa: E402
 from tengen.selfplay.transport import FolderTransport  # noqa: E402
-from tengen.training.callbacks import newest_checkpoint  # noqa: E402
 from tengen.training.cluster import train_on  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
+from tengen.training.trainer import newest_checkpoint  # noqa: E402
 
 T = TypeVar("T")
 

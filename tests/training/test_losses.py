@@ -14,7 +14,7 @@ from tengen.training.config import LossWeights  # noqa: E402
 from tengen.training.losses import (  # noqa: E402
     LOSSES,
     WeightedLosses,
-    figures,
+    accuracy_figures,
     move_loss,
     policy_loss,
     soften,
@@ -157,7 +157,7 @@ def test_figures_of_a_batch_in_training() -> None:
     logits = torch.tensor([[5.0, 4, 3, 2, 1, 0, -1], [5, 4, 3, 2, 1, 0, -1]])
     out = NetOutput(logits, value=torch.tensor([0.5, -1.0]), maps={"move2": logits[:, :6], "soft": logits})
     targets = batch(policy=torch.tensor([0, 5]), value=torch.tensor([1.0, NAN]), extra={"move2": torch.tensor([4, 6])})
-    found = {name: value.item() for name, value in figures(out, targets).items()}
+    found = {name: value.item() for name, value in accuracy_figures(out, targets).items()}
     expected = {"top1": 0.5, "top5": 0.5, "move2_top1": 0, "move2_top5": 1, "value_mse": 0.25}
     assert found == pytest.approx(expected), "move 6 is a pass, of which the map knows nothing"
 

@@ -29,13 +29,13 @@ from tengen.runs.checkpoints import checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.training import ranks  # noqa: E402
 from tengen.training.batches import BatchStream, TensorBatch  # noqa: E402
-from tengen.training.callbacks import CALLBACKS, newest_checkpoint  # noqa: E402
+from tengen.training.callbacks import CALLBACKS  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.ranks import Followers, Rank  # noqa: E402
 from tengen.training.samplers import open_samplers  # noqa: E402
 from tengen.training.supervised import make_trainer, train  # noqa: E402
 from tengen.training.tensor_file import State  # noqa: E402
-from tengen.training.trainer import Callback, Trainer  # noqa: E402
+from tengen.training.trainer import Callback, Trainer, newest_checkpoint  # noqa: E402
 
 STEPS = 60
 

@@ -13,6 +13,7 @@ from tengen.data import LabelSampler, Store, StoreAppender  # noqa: E402
 from tengen.training.batches import BatchStream, TensorBatch  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.losses import WeightedLosses  # noqa: E402
+from tengen.training.schedules import Position  # noqa: E402
 from tengen.training.supervised import make_trainer  # noqa: E402
 from tengen.training.trainer import Trainer  # noqa: E402
 
@@ -48,7 +49,7 @@ def test_all_policies_learn(sampler: LabelSampler, settings: dict[str, Any]) -> 
 
 def test_the_schedule_follows_the_position_of_the_run(sampler: LabelSampler, settings: dict[str, Any]) -> None:
     plain, late = (untrained(sampler, settings) for _ in range(2))
-    late.position = lambda step, _: (1000 + step, 0.5 + 0.5 * step / 120)
+    late.position = lambda step, _: Position(1000 + step, 0.5 + 0.5 * step / 120)
     plain.fit(BatchStream(sampler, 0))
     late.fit(BatchStream(sampler, 0), 60)
     full = plain.config.optimizer.lr

@@ -36,12 +36,12 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.training import supervised  # noqa: E402
-from tengen.training.callbacks import CALLBACKS, Checkpoints, newest_checkpoint  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, Checkpoints  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.samplers import open_samplers  # noqa: E402
 from tengen.training.supervised import make_trainer, train  # noqa: E402
-from tengen.training.trainer import Callback, Trainer  # noqa: E402
+from tengen.training.trainer import Callback, Trainer, newest_checkpoint  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 

@@ -26,11 +26,11 @@ from tengen.evaluators.network_file import load_onnx, read_card  # noqa: E402
 from tengen.game import EMPTY  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.training.batches import TensorBatch, targets_named  # noqa: E402
-from tengen.training.callbacks import newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.samplers import open_samplers  # noqa: E402
 from tengen.training.supervised import make_trainer, train, with_facts  # noqa: E402
 from tengen.training.teacher import PLANES, SCALARS, LabelBuffer, Teacher, TeacherTargets  # noqa: E402
+from tengen.training.trainer import newest_checkpoint  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("unrendered")
 TEACHER = "zero-7x7"

@@ -71,7 +71,7 @@ def network_name(number: int, visits: int) -> str:
 
 
 def network_spec(
-    word: str, name: str, visits: int, params: SearchParams, pass_policy: PassPolicy, device: Device = "cpu"
+    word: str, name: str, visits: int, params: SearchParams, pass_policy: PassPolicy, device: Device
 ) -> PlayerSpec:
     """The raw policy of a network at 1 visit, otherwise its search with these params and none that its card advises."""
     if visits == 1:

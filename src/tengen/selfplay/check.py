@@ -56,7 +56,7 @@ def _check_playing(config: SelfPlayConfig, here: bool) -> None:
     _check_visits(config.search)
     _check_search(config)
     if here:
-        _check_memory(config, config.game.edge)
+        _check_memory(config)
 
 
 def _check_visits(search: SearchConfig) -> None:
@@ -85,24 +85,22 @@ def _check_search(config: SelfPlayConfig) -> None:
 
 
 def _check_network(config: SelfPlayConfig) -> None:
-    from torch import nn
-
     from tengen.networks import parse_config
     from tengen.training.batches import targets_named
     from tengen.training.losses import check_losses, needed_targets
-    from tengen.training.optimizers import make_optimizer
+    from tengen.training.optimizers import check_optimizer
 
     network = parse_config(config.network)
     if network.heads.value is None:
         raise RecipeError("network.value is null: self-play needs a value head, such as network.value: {kind: pool}")
     check_losses(network, config.learn.losses)
     targets_named(needed_targets(config.learn.losses)[1])
-    make_optimizer(nn.Conv2d(2, 2, 3), config.learn.optimizer)
+    check_optimizer(config.learn.optimizer)
     network.check_sizes(config.game.sizes, "game.sizes asks for")
 
 
-def _check_memory(config: SelfPlayConfig, edge: int) -> None:
-    visits = config.search.visits
+def _check_memory(config: SelfPlayConfig) -> None:
+    visits, edge = config.search.visits, config.game.edge
     tree = max(_MIN_TREE_USED, tree_bytes(config, visits))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()

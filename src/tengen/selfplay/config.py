@@ -64,7 +64,7 @@ class GameConfig(Strict):
     )
 
     @model_validator(mode="after")
-    def _sizes(self) -> "GameConfig":
+    def _check_sizes(self) -> "GameConfig":
         for size, share in self.sizes.items():
             if not MIN_SIZE <= size <= MAX_SIZE:
                 raise ValueError(f"board size {size} is impossible: {SIZES}")
@@ -240,7 +240,7 @@ class RatingConfig(Strict):
 
     @field_validator("anchors")
     @classmethod
-    def _known(cls, anchors: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_anchors(cls, anchors: tuple[str, ...]) -> tuple[str, ...]:
         from tengen.selfplay.anchors import check_anchors
 
         check_anchors(anchors)
@@ -256,7 +256,7 @@ class StageConfig(Strict):
 
     @field_validator("game")
     @classmethod
-    def _same_boards(cls, game: dict[str, Any]) -> dict[str, Any]:
+    def _check_boards(cls, game: dict[str, Any]) -> dict[str, Any]:
         if "sizes" in game:
             raise ValueError("a stage cannot change game.sizes: networks are made for the boards of the run")
         return game
@@ -324,7 +324,7 @@ class SelfPlayConfig(Recipe):
     card: CardFacts = key(CardFacts(), "")
 
     @model_validator(mode="after")
-    def _has_network(self) -> "SelfPlayConfig":
+    def _check_network(self) -> "SelfPlayConfig":
         check_network_given(self.network, self.start)
         return self
 
@@ -334,7 +334,7 @@ class SelfPlayConfig(Recipe):
 
     @field_validator("stages")
     @classmethod
-    def _can_be(cls, stages: dict[int, StageConfig], before: ValidationInfo) -> dict[int, StageConfig]:
+    def _check_stages(cls, stages: dict[int, StageConfig], before: ValidationInfo) -> dict[int, StageConfig]:
         groups = {name: group for name, group in before.data.items() if name in StageConfig.model_fields}
         settings = {name: group.model_dump() for name, group in groups.items()}
         for cycle, stage in sorted(stages.items()):

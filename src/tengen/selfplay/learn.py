@@ -149,7 +149,7 @@ class Learner:
             learn,
             WeightedLosses(learn.losses, learn.value_loss),
             scalars=len(self.inputs.scalars),
-            position=lambda step, _: (step, 0.0),
+            position=lambda step, _: Position(step, 0.0),
             ema=learn.ema,
             seed=seed,
             callbacks=[self._losses, StopOnSignal(self._stop), *make_callbacks(learn.callbacks)],

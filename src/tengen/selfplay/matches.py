@@ -32,7 +32,7 @@ Load = Callable[[str | Path], Evaluator]
 _NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
 
 
-def load_temporary(path: str | Path, device: Device = "cpu") -> Evaluator:
+def load_temporary(path: str | Path, device: Device) -> Evaluator:
     """A network that lives for some cycles: its compiled models are not kept for later processes."""
     return load_evaluator(path, device, remember=False)
 

@@ -9,17 +9,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tengen.coords import pass_point
+from tengen.coords import policy_index
 from tengen.data.batch import Batch, Rows
 from tengen.data.encoder import Target
 from tengen.data.prefetcher import BatchSource, prefetch
-from tengen.data.record import WHITE_BIT, symmetry_table
+from tengen.data.record import points_of, symmetry_table
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.plugins import Registry
-
-MOVES_AHEAD = range(2, 10)
-"""The next moves with a loss of their own, `move2` to `move9`: the first one is that of the policy."""
 
 
 def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArray[np.int64]:
@@ -35,17 +32,16 @@ def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArra
         at = columns.offsets[row] + rows.ply[here] + ahead
         there = at < columns.offsets[row + 1]
         here, row, at = here[there], row[there], at[there]
-        point, sizes = columns.moves[at] & np.uint16(WHITE_BIT - 1), columns.size[row]
+        point, sizes = points_of(columns.moves[at]), columns.size[row]
         for size in np.unique(sizes).tolist():
             own = sizes == size
-            turned = symmetry_table(size)[rows.symmetry[here[own]], point[own]].astype(np.int64)
-            y, x = np.divmod(turned, size)
-            found[here[own]] = np.where(turned == pass_point(size), edge * edge, y * edge + x)
+            turned = symmetry_table(size)[rows.symmetry[here[own]], point[own]]
+            found[here[own]] = policy_index(turned, size, edge)
     return found
 
 
-MOVE_TARGETS = {f"move{n}": n for n in MOVES_AHEAD}
-"""The targets that are moves, policy indices [B], by name."""
+MOVE_TARGETS = {f"move{n}": n for n in range(2, 10)}
+"""The targets that are moves, policy indices [B], by name: the next moves after the first, which is the policy's."""
 
 TARGETS: Registry[Target] = Registry(
     "target",

@@ -1,4 +1,4 @@
-"""Callbacks of the trainer: log, validation, checkpoints, progress bar, interruption; and the registry of further ones.
+"""Callbacks of the trainer: log, checkpoints, progress bar, interruption; and the registry of further ones.
 
 Recipes name registered callbacks with their settings: `callbacks: {my-callback: {every: 10}}`.
 """
@@ -10,24 +10,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from rich.progress import Progress
-from torch import Tensor, nn
+from torch import Tensor
 
-from tengen.data.batch import Rows
-from tengen.data.label_sampler import LabelSampler
-from tengen.data.sampler import Sampler
 from tengen.errors import RecipeError
-from tengen.evaluators.torch import TorchEvaluator
 from tengen.plugins import Registry, described
-from tengen.runs.checkpoints import checkpoints, newest_readable, save_checkpoint
+from tengen.runs.checkpoints import save_checkpoint
 from tengen.runs.events import EventLog
 from tengen.runs.interruption import ShutdownFlag
-from tengen.training.batches import TARGETS, BatchStream
-from tengen.training.metrics import Estimate, Integers, Numbers, agreement, compare_moves, measure
+from tengen.training.batches import BatchStream
 from tengen.training.tensor_file import State
-from tengen.training.trainer import Callback, Trainer, read_checkpoint
+from tengen.training.trainer import Callback, Trainer
+from tengen.training.validation import Validation
 
 CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
 """Further callbacks by name: types or functions that make a Callback from the settings of the recipe."""
@@ -134,108 +129,6 @@ class LossLog(LossMeans):
         self._events.write("train", trainer.step, values)
 
 
-class Validation(Callback):
-    """Evaluates the averaged network at the steps that are `due` and at the end, on the same positions each time; with
-    `first` also before the first step.
-
-    Writes an event `validation` with the mean and 95% confidence interval of each figure that is known, and the number
-    of positions; as many positions of `labels` show how far the network agrees with a teacher. `last` holds the newest
-    figures.
-    """
-
-    def __init__(
-        self,
-        log: EventLog,
-        sampler: Sampler,
-        labels: LabelSampler | None,
-        positions: int,
-        due: Callable[[int], bool],
-        first: bool = False,
-    ) -> None:
-        self._events = log
-        self._sampler = sampler
-        self._labels = labels
-        self._positions = positions
-        self._due = due
-        self._first = first
-        self._step = -1
-        self.last: dict[str, Estimate] = {}
-
-    def on_start(self, trainer: Trainer[Any]) -> None:
-        if self._first and not trainer.step:
-            self._validate(trainer)
-
-    def on_step(self, trainer: Trainer[Any]) -> None:
-        if self._due(trainer.step):
-            self._validate(trainer)
-
-    def on_end(self, trainer: Trainer[Any]) -> None:
-        if trainer.done >= 1 and self._step != trainer.step:
-            self._validate(trainer)
-
-    def _validate(self, trainer: Trainer[Any]) -> None:
-        self._step = trainer.step
-        with LaterMoves(trainer.average, self._sampler) as maps:
-            evaluator = evaluator_of(trainer, self._sampler)
-            result = measure(evaluator, self._sampler, self._positions, maps.see)
-        found = {**result.estimates(), **maps.estimates()}
-        if self._labels is not None:
-            found |= agreement(evaluator, self._labels, self._positions)
-        self.last = {name: figure for name, figure in found.items() if figure.count}
-        values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
-        intervals = {name: figure.interval(5) for name, figure in self.last.items()}
-        self._events.write("validation", trainer.step, {**values, "intervals": intervals, "count": len(result)})
-        trainer.validated(values)
-
-
-def evaluator_of(trainer: Trainer[Any], sampler: Sampler) -> TorchEvaluator:
-    """The averaged network as it is now, for the positions of a sampler."""
-    planes = sampler.plane_set.name
-    return TorchEvaluator(trainer.average, name="in training", plane_set=planes, device=str(trainer.device))
-
-
-class LaterMoves:
-    """Evaluates the maps `move2`, `move3`, ... of a network while it is measured. Within the context the maps are kept.
-
-    Evaluators give the outputs of a network file alone; these maps are none of them.
-    """
-
-    def __init__(self, network: nn.Module, sampler: Sampler) -> None:
-        self._network = network
-        self._sampler = sampler
-        self._maps: dict[str, Tensor] = {}
-        self._found: dict[str, list[tuple[Numbers, Numbers, Numbers, Integers]]] = {}
-
-    def __enter__(self) -> LaterMoves:
-        self._hook = self._network.register_forward_hook(
-            lambda _module, _inputs, output: self._maps.update(output.maps)
-        )
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._hook.remove()
-
-    def see(self, rows: Rows) -> None:
-        """Compare the maps of the last batch, of which these are the first positions, with the moves played."""
-        for name, logits in self._maps.items():
-            if name in TARGETS:
-                move = TARGETS[name](self._sampler.store, rows, self._sampler.edge)
-                chances = torch.softmax(logits[: len(rows.game)].float(), dim=1).cpu().numpy()
-                known = np.where(move < chances.shape[1], move, -1)  # of a pass a map may know nothing
-                self._found.setdefault(name, []).append((*compare_moves(chances, known), rows.game))
-
-    def estimates(self) -> dict[str, Estimate]:
-        """top1, top5 and cross_entropy of each map, such as move2_top1."""
-        figures: dict[str, Estimate] = {}
-        for name, parts in self._found.items():
-            top1, top5, loss, game = (np.concatenate(column) for column in zip(*parts, strict=True))
-            known = ~np.isnan(loss)
-            for figure, hits in (("top1", top1), ("top5", top5)):
-                figures[f"{name}_{figure}"] = Estimate.share(hits[known], game[known])
-            figures[f"{name}_cross_entropy"] = Estimate.average(loss[known], game[known])
-        return figures
-
-
 class Checkpoints(Callback):
     """Saves the trainer every `minutes` and at the end, with the entries that `extra` returns; keeps the newest
     `keep`."""
@@ -260,18 +153,10 @@ class Checkpoints(Callback):
         self._last = time.monotonic()
 
 
-def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
-    """(path, state) of the newest checkpoint in a folder that can be read; None where there is none.
-
-    Damaged ones are skipped with a warning in the log; raises DamagedCheckpoint where all are.
-    """
-    return newest_readable((path for _, path in checkpoints(folder)), read_checkpoint)
-
-
 class ProgressBar(Callback):
     """Shows the rate, the loss, the newest accuracy and the time left: those of the policy, or of the value alone."""
 
-    def __init__(self, bar: Progress, log: LossLog, validation: Validation, has_policy: bool = True) -> None:
+    def __init__(self, bar: Progress, log: LossLog, validation: Validation, has_policy: bool) -> None:
         self._log = log
         self._validation = validation
         self._loss, self._metric, self._label = (

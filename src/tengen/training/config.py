@@ -83,7 +83,7 @@ class ScheduleConfig(Strict):
     )
 
     @model_validator(mode="after")
-    def _complete(self) -> "ScheduleConfig":
+    def _check_lengths(self) -> "ScheduleConfig":
         if self.shape == "steps" and not self.at:
             raise ValueError("shape steps needs the points at which the rate changes, such as at: [100, 150]")
         if self.shape in ("halving", "exponential") and self.every is None:
@@ -200,7 +200,7 @@ class TrainConfig(TrainerConfig):
     keep_checkpoints: int = key(2, "newest checkpoints that are kept", ge=1)
 
     @model_validator(mode="after")
-    def _ends(self) -> "TrainConfig":
+    def _check_end(self) -> "TrainConfig":
         if self.steps is None and self.epochs is None and self.max_hours is None:
             raise ValueError("a run needs an end: give steps, epochs, max_hours or several of them")
         return self
@@ -377,7 +377,7 @@ class RunConfig(Recipe):
     card: CardFacts = key(CardFacts(), "")
 
     @model_validator(mode="after")
-    def _has_network(self) -> "RunConfig":
+    def _check_network(self) -> "RunConfig":
         check_network_given(self.network, self.start)
         return self
 

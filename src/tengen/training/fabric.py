@@ -16,13 +16,17 @@ from tengen.training.config import TrainerConfig, TrainerPrecision
 from tengen.training.ranks import ALONE, Environment, Rank, ddp
 
 
+def uses_gpu(device: str) -> bool:
+    """Whether training on `device` (auto, cpu or cuda) is on a GPU; auto is the GPU where there is one."""
+    return device != "cpu" and torch.cuda.is_available()
+
+
 def check_devices(config: TrainerConfig) -> None:
     """Raise RecipeError for devices that are not there."""
-    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if config.device == "cuda" and not gpus:
+    gpu = uses_gpu(config.device)
+    if config.device == "cuda" and not gpu:
         raise RecipeError("device is cuda, but PyTorch finds no GPU on this machine: give auto or cpu")
-    on_cpu = config.device == "cpu" or not gpus
-    there, what = (core_count(), "processor cores for a process each") if on_cpu else (gpus, "GPUs")
+    there, what = (torch.cuda.device_count(), "GPUs") if gpu else (core_count(), "processor cores for a process each")
     if config.devices > max(1, there):
         raise RecipeError(f"devices is {config.devices}, but this machine has {there} {what}")
 
@@ -30,7 +34,7 @@ def check_devices(config: TrainerConfig) -> None:
 def set_threads(config: TrainerConfig) -> None:
     """Set the threads of PyTorch; by default the processes on a CPU share its cores."""
     threads = config.threads
-    if config.devices > 1 and not (config.device != "cpu" and torch.cuda.is_available()):
+    if config.devices > 1 and not uses_gpu(config.device):
         threads = threads or max(1, min(torch.get_num_threads(), core_count() // config.devices))
     if threads:
         torch.set_num_threads(threads)
@@ -45,9 +49,8 @@ def make_fabric(config: TrainerConfig, rank: Rank = ALONE) -> Fabric:
     warnings.filterwarnings("ignore", module="lightning_fabric")
     check_devices(config)
     half = in_bf16(config.precision, config.device)
-    cuda = config.device != "cpu" and torch.cuda.is_available()
-    plugins: list[Any] = [_Autocast("bf16-mixed", "cuda" if cuda else "cpu")] if half else []
-    accelerator = "cuda" if cuda else "cpu"  # Fabric's own choice may be Apple's GPU, which has no f64
+    accelerator = "cuda" if uses_gpu(config.device) else "cpu"  # Fabric's own choice may be Apple's GPU: it has no f64
+    plugins: list[Any] = [_Autocast("bf16-mixed", accelerator)] if half else []
     if rank.ranks == 1:
         return Fabric(accelerator=accelerator, devices=1, plugins=plugins)
     fabric = Fabric(accelerator=accelerator, devices=rank.ranks, strategy=ddp(), plugins=[*plugins, Environment(rank)])
@@ -74,7 +77,7 @@ def in_bf16(precision: TrainerPrecision, device: str) -> bool:
 
 
 def _has_bf16(device: str) -> bool:
-    if device != "cpu" and torch.cuda.is_available():
+    if uses_gpu(device):
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return native is not None and bool(native())

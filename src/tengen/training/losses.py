@@ -13,7 +13,7 @@ from torch import Tensor
 from tengen.errors import RecipeError, unknown_name
 from tengen.networks import NetConfig, NetOutput, expected_result
 from tengen.plugins import Registry
-from tengen.training.batches import MOVES_AHEAD, TensorBatch
+from tengen.training.batches import MOVE_TARGETS, TensorBatch
 from tengen.training.config import LossWeights, ValueLoss
 
 SCORE_UNIT = 20.0
@@ -72,12 +72,12 @@ def value_loss(value: Tensor, targets: TensorBatch, kind: ValueLoss = "auto") ->
     """
     known = ~targets.value.isnan()
     target = targets.value.nan_to_num()
-    if kind == "auto" and value.ndim == 2:
-        kind = "auto" if value.shape[1] == 3 else "bce"
-    if kind == "mse" or (value.ndim == 1 and kind == "auto"):
-        return mean((expected_result(value) - target).square(), targets.weight * known)
     three = value.ndim == 2 and value.shape[1] == 3
-    if kind == "bce" and not three:
+    if kind == "auto" and not three:
+        kind = "mse" if value.ndim == 1 else "bce"
+    if kind == "mse":
+        return mean((expected_result(value) - target).square(), targets.weight * known)
+    if not three:  # bce
         logit = value.float().squeeze(1) if value.ndim == 2 else torch.logit((1 + value.float()) / 2, eps=1e-6)
         each = F.binary_cross_entropy_with_logits(logit, (1 + target) / 2, reduction="none")
         return mean(each, targets.weight * known)
@@ -131,11 +131,11 @@ def mean(each: Tensor, weight: Tensor) -> Tensor:
     Where a batch is computed in parts, the sum of a part is divided by the mean weight of a part of the whole batch, so
     that the mean over the parts is that of the batch.
     """
-    total = weight.sum()
+    weight_sum = weight.sum()
     weights = _WEIGHTS.get()
     if weights is not None:
-        total = weights.of_part(total)
-    return (each * weight).sum() / total.clamp(min=1e-6)
+        weight_sum = weights.of_part(weight_sum)
+    return (each * weight).sum() / weight_sum.clamp(min=1e-6)
 
 
 class PartWeights:
@@ -209,10 +209,7 @@ LOSSES: Registry[LossTerm] = Registry(
             "soft",
             ("target",),
         ),
-        **{
-            name: LossTerm(partial(later_move_loss, name=name), name, targets=(name,))
-            for name in (f"move{n}" for n in MOVES_AHEAD)
-        },
+        **{name: LossTerm(partial(later_move_loss, name=name), name, targets=(name,)) for name in MOVE_TARGETS},
     },
     RecipeError,
     part_type=LossTerm,
@@ -223,10 +220,10 @@ LOSSES: Registry[LossTerm] = Registry(
 class WeightedLosses:
     """The loss of supervised and self-play training: the weighted sum of the losses of the network's heads."""
 
-    def __init__(self, weights: LossWeights, value: ValueLoss = "auto", figures: bool = False) -> None:
-        """`value` is the kind of the value's loss. With `figures` the parts for the log include those of `figures`."""
+    def __init__(self, weights: LossWeights, value: ValueLoss = "auto", with_accuracy: bool = False) -> None:
+        """`value` is the kind of the value's loss; `with_accuracy` adds `accuracy_figures` to the parts for the log."""
         self._weights = weights.weights()
-        self._figures = figures
+        self._with_accuracy = with_accuracy
         self._terms = loss_terms(weights, value)
 
     def __call__(self, output: NetOutput, batch: TensorBatch) -> tuple[Tensor, dict[str, Tensor]]:
@@ -237,10 +234,10 @@ class WeightedLosses:
             if (not term.head or output.has(term.head)) and all(getattr(batch, c) is not None for c in term.columns)
         }
         loss = total(parts, self._weights)
-        return loss, {**parts, **figures(output, batch)} if self._figures else parts
+        return loss, {**parts, **accuracy_figures(output, batch)} if self._with_accuracy else parts
 
 
-def loss_terms(weights: LossWeights, value: ValueLoss = "auto") -> dict[str, LossTerm]:
+def loss_terms(weights: LossWeights, value: ValueLoss) -> dict[str, LossTerm]:
     """The losses with a weight above 0 and those of the usual heads, by name; `value` is the kind of the value's."""
     builtin = type(weights).model_fields
     terms = {name: LOSSES[name] for name, weight in weights.weights().items() if weight or name in builtin}
@@ -250,7 +247,7 @@ def loss_terms(weights: LossWeights, value: ValueLoss = "auto") -> dict[str, Los
 
 
 @torch.no_grad()
-def figures(output: NetOutput, batch: TensorBatch) -> dict[str, Tensor]:
+def accuracy_figures(output: NetOutput, batch: TensorBatch) -> dict[str, Tensor]:
     """Accuracy on a batch in training: top1, top5, value_mse (-1..1), and top1 and top5 of each map of a later move."""
     found: dict[str, Tensor] = {}
     maps = {f"{name}_": (logits, batch.extra.get(name)) for name, logits in output.maps.items()}

@@ -192,6 +192,11 @@ OPTIMIZERS: Registry[Maker] = Registry("optimizer", "tengen.optimizers", OWN, Re
 """Every optimizer that `optimizer.name` may name: functions of (network, configuration)."""
 
 
+def check_optimizer(config: OptimizerConfig) -> None:
+    """Raise RecipeError as `make_optimizer` does, where there is no network yet."""
+    make_optimizer(nn.Conv2d(2, 2, 3), config)  # any network shows whether the options are known
+
+
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> Optimizer:
     """The optimizer of all parameters of a network; each group's `initial_lr` is its full learning rate.
 

@@ -9,13 +9,15 @@ import torch
 
 from tengen.data.sampler import Sampler
 from tengen.training.batches import BatchStream, TensorBatch
-from tengen.training.callbacks import Stopwatch, evaluator_of
+from tengen.training.callbacks import Stopwatch
 from tengen.training.config import RunConfig
 from tengen.training.fabric import set_threads
 from tengen.training.metrics import measure
 from tengen.training.samplers import Samplers
+from tengen.training.schedules import Position
 from tengen.training.supervised import make_trainer
 from tengen.training.trainer import Trainer
+from tengen.training.validation import evaluator_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
         stream = BatchStream(samplers.train, 0, run.data.ahead, trainer.device)
         stopwatch = Stopwatch(stream, seconds)
         trainer.callbacks = [stopwatch]
-        trainer.position = lambda step, _: (step, 0.0)  # the stopwatch ends it
+        trainer.position = lambda step, _: Position(step, 0.0)  # the stopwatch ends it
         trainer.fit(stream)
         return Pace(
             steps=stopwatch.steps,

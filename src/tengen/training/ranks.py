@@ -162,16 +162,16 @@ def _run(follow: Callable[..., None], rank: Rank, leader: Connection, arguments:
     """A follower's main function. Rank 0 ends it, not a signal to all processes, unless rank 0 is gone."""
     for number in (*TERMINAL_SIGNALS, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    when_parent_ends(lambda: _leave(1))
+    when_parent_ends(_leave)
     try:
         follow(Rank(rank.rank, rank.ranks, rank.port, lambda: leader.send(None)), *arguments)
     except Exception as error:
         leader.send(f"{error}" if isinstance(error, TengenError) else f"{type(error).__name__}: {error}")
-        _leave(1)
+        _leave()
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 
 
-def _leave(status: int) -> NoReturn:
+def _leave() -> NoReturn:
     # At once: threads that draw batches, or wait for the other ranks, would hold an ordinary exit.
-    os._exit(status)
+    os._exit(1)

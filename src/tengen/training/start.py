@@ -25,9 +25,9 @@ from tengen.runs.checkpoints import checkpoints
 from tengen.runs.folder import RunFolder
 from tengen.runs.places import AS_NAMED, LocalFiles
 from tengen.training.batches import TensorBatch
-from tengen.training.callbacks import newest_checkpoint
 from tengen.training.card import learned_games
 from tengen.training.config import RunConfig
+from tengen.training.trainer import newest_checkpoint
 
 LEARNED = ".learnt.json"
 """In the folder of a run: the games that its network learns from, and what its start was."""

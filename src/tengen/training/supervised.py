@@ -30,14 +30,10 @@ from tengen.runs.progress import new_bar
 from tengen.training.batches import MOVE_TARGETS, TARGETS, BatchStream, TensorBatch
 from tengen.training.callbacks import (
     Checkpoints,
-    LaterMoves,
     LossLog,
     ProgressBar,
     StopOnSignal,
-    Validation,
-    evaluator_of,
     make_callbacks,
-    newest_checkpoint,
 )
 from tengen.training.card import (
     board_sizes,
@@ -57,7 +53,7 @@ from tengen.training.identity import check_resumes, identity
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import Estimate, agreement, measure
 from tengen.training.network import make_network, sees_rules
-from tengen.training.optimizers import make_optimizer
+from tengen.training.optimizers import check_optimizer
 from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.samplers import Samplers, open_samplers
@@ -73,7 +69,8 @@ from tengen.training.start import (
 )
 from tengen.training.teacher import LabelBuffer, target_mix, teacher_of
 from tengen.training.tensor_file import State
-from tengen.training.trainer import Callback, Trainer
+from tengen.training.trainer import Callback, Trainer, newest_checkpoint
+from tengen.training.validation import LaterMoves, Validation, evaluator_of
 
 _logger = logging.getLogger(__name__)
 
@@ -84,7 +81,7 @@ OnStart = Callable[[Trainer[TensorBatch], TransferredLayers | None], None]
 def check_settings(run: RunConfig) -> None:
     """Raise RecipeError for losses that the network of a recipe has no heads for, and for an optimizer that is none."""
     check_losses(parse_config(run.network), run.training.losses)
-    make_optimizer(nn.Conv2d(1, 1, 1), run.training.optimizer)  # any network shows whether the options are known
+    check_optimizer(run.training.optimizer)
 
 
 def _check_turned(run: RunConfig) -> None:
@@ -117,7 +114,7 @@ def make_trainer(
     return Trainer(
         make_network(run.network, inputs, training.seed) if network is None else network,
         training,
-        WeightedLosses(training.losses, training.value_loss, figures=True),
+        WeightedLosses(training.losses, training.value_loss, with_accuracy=True),
         scalars=len(inputs.scalars),
         position=lambda step, seconds: position(training, step, seconds / 3600),
         ema=training.ema,
@@ -155,7 +152,7 @@ class SupervisedRun:
     To make one checks recipe, devices, games and network, before the folder is touched.
     """
 
-    def __init__(self, run: RunConfig, out: Path, local: LocalFiles = AS_NAMED) -> None:
+    def __init__(self, run: RunConfig, out: Path, local: LocalFiles) -> None:
         set_threads(run.training)
         # The recipe and the devices ...
         self.folder = RunFolder(out, run.kind)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tengen.coords import MIN_SIZE
+from tengen.coords import MIN_SIZE, policy_index
 from tengen.data.batch import Batch, Rows
 from tengen.data.encoder import Encoder, Target
 from tengen.data.label_sampler import MIN_PROBABILITY, TargetMix
@@ -254,6 +254,6 @@ def _images(edge: int) -> npt.NDArray[np.int64]:
     then pass. What is off the board stays."""
     images = np.tile(np.arange(edge * edge + 1), (edge + 1, 8, 1))
     for size in range(MIN_SIZE, edge + 1):
-        y, x = np.divmod(symmetry_table(size)[:, :-1].astype(np.int64), size)
-        images[size][:, (np.arange(edge * edge).reshape(edge, edge)[:size, :size]).ravel()] = y * edge + x
+        places = policy_index(np.arange(size * size + 1), size, edge)
+        images[size][:, places] = places[symmetry_table(size)]
     return images

@@ -26,6 +26,7 @@ from tengen.errors import RecipeError, TrainingDiverged
 from tengen.machine import keep_freed_memory
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
+from tengen.runs.checkpoints import checkpoints, newest_readable
 from tengen.training.config import TrainerConfig
 from tengen.training.convolution import accelerate, pays
 from tengen.training.fabric import in_bf16, make_fabric
@@ -52,7 +53,7 @@ class Inputs(Protocol):
 BatchT = TypeVar("BatchT", bound=Inputs)
 Loss = Callable[[NetOutput, BatchT], tuple[Tensor, Mapping[str, Tensor]]]
 """The scalar to minimize, and its unweighted parts by name for the log."""
-PositionOf = Callable[[int, float], Position | tuple[int, float]]
+PositionOf = Callable[[int, float], Position]
 """From (steps taken, seconds of training) to what the learning-rate schedule reads: its step, the share of the run that
 is done (0 to 1), and for schedules in those units the samples and epochs."""
 
@@ -141,7 +142,7 @@ class Trainer(Generic[BatchT]):
     @property
     def done(self) -> float:
         """The share of the run that is done, 0 to 1."""
-        return self.position(self.step, self.seconds)[1]
+        return self._position().done
 
     @property
     def learning_rate(self) -> float:
@@ -359,7 +360,7 @@ class Trainer(Generic[BatchT]):
         self.restore(read_checkpoint(path))
 
     def _position(self) -> Position:
-        return Position(*self.position(self.step, self.seconds))
+        return self.position(self.step, self.seconds)
 
     def _set_learning_rate(self) -> None:
         share = self.schedule.factor(self._position()) if self._decided is None else self._decided
@@ -371,7 +372,7 @@ class Trainer(Generic[BatchT]):
         """Faster than `ema` at first, when the weights change most."""
         if not self._ema:
             return
-        step = self.position(self.step, self.seconds)[0]
+        step = self._position().step
         keep = min(self._ema, (1 + step) / (10 + step))
         torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)
         # Running statistics too. Validation loss of a 3-block network after 600 steps: 3.013; with the newest
@@ -387,6 +388,14 @@ def read_checkpoint(path: Path) -> State:
     if "network" not in state:
         raise RecipeError(f"{path} was written by another version of Tengen; give another folder with --out")
     return state
+
+
+def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
+    """(path, state) of the newest checkpoint in a folder that can be read; None where there is none.
+
+    Damaged ones are skipped with a warning in the log; raises DamagedCheckpoint where all are.
+    """
+    return newest_readable((path for _, path in checkpoints(folder)), read_checkpoint)
 
 
 def _split(batch: BatchT, parts: int) -> list[BatchT]:
