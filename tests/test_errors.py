@@ -1,14 +1,23 @@
-"""The line about a value that pydantic refuses."""
+"""The line about a value that pydantic refuses, and errors between processes."""
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
-from tengen.errors import RecipeError, refused_value
+from tengen.analysis.fields import QueryError
+from tengen.errors import MissingExtra, RecipeError, TengenError, refused_value
+from tengen.evaluators.installed_networks import UnknownNetwork
+from tengen.gtp.client import ProgramError
+from tengen.match.failures import FailedPlayers
+from tengen.match.player import PlayerError
+from tengen.sgf.main_line import SgfProblem
 
 
 class Inner(BaseModel):
@@ -61,3 +70,30 @@ def test_a_file_that_is_no_json_is_not_repeated() -> None:
     with pytest.raises(ValidationError) as refused:
         Outer.model_validate_json(b"[" * 1000)
     assert "[[" not in refused_value(refused.value.errors()[0])
+
+
+def below(error: type[TengenError]) -> Iterator[type[TengenError]]:
+    yield error
+    for further in error.__subclasses__():
+        yield from below(further)
+
+
+ARGUMENTS: dict[type[TengenError], tuple[Any, ...]] = {
+    MissingExtra: ("training", "train"),
+    QueryError: ("komi", "not a number"),
+    UnknownNetwork: ("unknown network", "nosuchnet"),
+    ProgramError: ("gnugo", "died", "it ended", ("one", "two")),
+    FailedPlayers: ({"a": "died"}, 3, {"games": 2}),
+    PlayerError: ("nosuchnet", "no such network"),
+    SgfProblem: ("unknown move", "B[??]"),
+}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in below(TengenError) if kind.__module__.startswith("tengen.")])
+def test_errors_survive_pickling(kind: type[TengenError]) -> None:
+    assert kind in ARGUMENTS or "__init__" not in vars(kind), f"give arguments: {inspect.signature(kind)}"
+    error = kind(*ARGUMENTS.get(kind, ("a message",)))
+    error.add_note("a note")
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        copy = pickle.loads(pickle.dumps(error, protocol))
+        assert (type(copy), str(copy), copy.args, vars(copy)) == (kind, str(error), error.args, vars(error))

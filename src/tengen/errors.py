@@ -3,6 +3,7 @@
 Each message names the offending value and says what would be right; commands print it in one line.
 """
 
+import copyreg
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,11 @@ from typing import Any
 
 
 class TengenError(Exception):
-    """Base of all errors that a user of Tengen can cause and mend."""
+    """Base of all errors that a user of Tengen can cause and mend. They can be pickled, as between processes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python's own would call `__init__` with `args`, the message, though many subclasses take other arguments.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class SgfError(TengenError, ValueError):
