@@ -40,6 +40,12 @@ class EarlyStopping(Callback):
         self.since_best += 1
         trainer.should_stop |= self.since_best >= self.patience
 
+    def state_dict(self) -> dict[str, Any]:
+        return {"best": self.best, "since_best": self.since_best}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.best, self.since_best = state["best"], state["since_best"]
+
 
 def main(store: str, run: str) -> Path:
     """Train until the accuracy stops rising; returns the network file."""

@@ -69,6 +69,9 @@ def test_a_callback_stops_a_run(store: str, tmp_path: Path) -> None:
     assert example("callback").main(store, str(tmp_path / "run")).is_file()
     validations = [event["step"] for event in read_events(tmp_path / "run", "validation")]
     assert 2 <= len(validations) <= 6, "the rate is too low for a better accuracy"
+    # The run is over: the same command trains no more.
+    example("callback").main(store, str(tmp_path / "run"))
+    assert [event["step"] for event in read_events(tmp_path / "run", "validation")] == validations
 
 
 def test_a_trainer_in_python(store: str, tmp_path: Path) -> None:

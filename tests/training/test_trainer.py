@@ -1,5 +1,6 @@
 """The trainer by itself: what it does not write, and what may change between two starts."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tengen.networks.export import export
 from tengen.training.config import RunConfig
 from tengen.training.samplers import open_samplers
 from tengen.training.supervised import make_trainer
+from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 
 def test_a_network_that_is_not_finite_is_not_written(run: RunConfig, tmp_path: Path) -> None:
@@ -31,3 +33,32 @@ def test_compiling_may_change_between_starts(settings: dict[str, Any], run: RunC
     plain, compiled = (make_trainer(each, inputs) for each in (run, RunConfig.model_validate(settings)))
     compiled.restore(plain.state())
     assert compiled.state()["network"].keys() == plain.state()["network"].keys()
+
+
+class Patience(Callback):
+    """Counts validations."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def on_validation(self, trainer: Trainer[Any], figures: Mapping[str, float]) -> None:
+        self.seen += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"seen": self.seen}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.seen = state["seen"]
+
+
+def test_a_callback_goes_on_where_its_checkpoint_was(run: RunConfig, tmp_path: Path) -> None:
+    """One without a state, or new in the recipe, begins anew."""
+    inputs = open_samplers(run).train.plane_set
+    before = make_trainer(run, inputs, [Callback(), Patience()])
+    for _ in range(3):
+        before.call("on_validation", {})
+    before.save(tmp_path / "step-1.ckpt")
+    for callbacks in ([Patience(), Callback()], [Callback()]):
+        after = make_trainer(run, inputs, callbacks)
+        after.restore(read_checkpoint(tmp_path / "step-1.ckpt"))
+        assert [each.seen for each in callbacks if isinstance(each, Patience)] == [3] * (len(callbacks) - 1)

@@ -206,9 +206,13 @@ class SupervisedRun:
                 events = stack.enter_context(self.folder.log(saved["step"] if saved else -1, again=("final",)))
                 if self._begun is not None and saved is None:
                     events.write("start", 0, self._begun.event())
-                if trainer.done < 1:
+                if trainer.done < 1 and not self._was_ended(saved):
                     self._fit(trainer, saved, events, show_progress, stop)
                 return self._finish(trainer, events)
+
+    def _was_ended(self, saved: State | None) -> bool:
+        """Whether one of the callbacks, as they are now, has ended the run."""
+        return saved is not None and saved.get("ended_by") == self.run.training.callbacks
 
     def _write_settings(self, saved: State | None) -> None:
         """Write recipe and games into the folder. Raises RecipeError where the run that it holds is another one."""
@@ -257,7 +261,11 @@ class SupervisedRun:
             self.folder.checkpoints,
             config.checkpoint_minutes,
             config.keep_checkpoints,
-            lambda: {"identity": same, "losses": log.state()},
+            lambda: {
+                "identity": same,
+                "losses": log.state(),
+                "ended_by": config.callbacks if trainer.should_stop and not stop else None,
+            },
         )
         with ExitStack() as stack:
             stack.enter_context(stop)

@@ -62,7 +62,8 @@ class Callback:
     """Hooks of a `Trainer`, called between its steps; a subclass overrides those that it needs.
 
     All methods run between two steps, in the order of the trainer's callbacks. They may read the trainer and set
-    `trainer.should_stop`. A callback must not change the weights if a resumed run is to repeat bit for bit.
+    `trainer.should_stop`; a supervised run that a callback ended so is over until the callbacks of its recipe change. A
+    callback must not change the weights if a resumed run is to repeat bit for bit.
     """
 
     def on_start(self, trainer: Trainer[Any]) -> None:
@@ -79,6 +80,13 @@ class Callback:
 
     def on_end(self, trainer: Trainer[Any]) -> None:
         """After the last step of `Trainer.fit`, also when a callback stopped it, but not after an error."""
+
+    def state_dict(self) -> State:
+        """What a resumed run needs, of types that a checkpoint holds: numbers, text, tensors, lists, dictionaries."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on from what `state_dict` returned."""
 
 
 class Trainer(Generic[BatchT]):
@@ -295,6 +303,7 @@ class Trainer(Generic[BatchT]):
             "scalars": self.scalars.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
+            "callbacks": {type(one).__qualname__: state for one in self.callbacks if (state := one.state_dict())},
         }
 
     @torch.no_grad()
@@ -347,6 +356,9 @@ class Trainer(Generic[BatchT]):
             group["initial_lr"] = rate
         if "schedule" in state:  # not in checkpoints of earlier versions, whose schedules had no state
             self.schedule.load_state_dict(state["schedule"])
+        for callback in self.callbacks:
+            if found := state.get("callbacks", {}).get(type(callback).__qualname__):
+                callback.load_state_dict(found)
 
     def save(self, path: Path, **extra: Any) -> None:
         """Write `state` and `extra` entries as a checkpoint, under a temporary name first."""
