@@ -81,6 +81,15 @@ def test_a_value_may_be_rounded_and_what_is_not_predicted_is_none() -> None:
     think(evaluator)
 
 
+def test_the_arrays_of_an_evaluator_stay_as_they_are() -> None:
+    stored = np.full((1, 82), 1 / 82, np.float32)
+    stored.flags.writeable = False
+    evaluator = Changed(lambda e: replace(e, policy=np.broadcast_to(stored, e.policy.shape)))
+    found = evaluator.evaluate([Game(9).play(40)])
+    assert found.policy[0, 40] == 0 and found.policy.sum() == pytest.approx(1) and stored[0, 40] > 0
+    evaluator.evaluate([Game(9), Game(9)])
+
+
 def test_no_position_is_an_error_in_words() -> None:
     with pytest.raises(ValueError, match="there is no position to evaluate"):
         UniformEvaluator().evaluate([])

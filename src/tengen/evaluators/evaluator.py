@@ -80,7 +80,7 @@ class Evaluator(ABC):
             width = evaluator.only_size or edge
             batch = evaluator.encoded([games[row] for row in rows], width)
             result = evaluator.infer_checked(replace(batch, optimism=np.full(len(rows), RAW_OPTIMISM, np.float32)))
-            keep_legal(result.policy, [games[row] for row in rows], width)
+            result = replace(result, policy=legal_policy(result.policy, [games[row] for row in rows], width))
             if len(rows) == len(games):
                 return result
             parts.append((np.array(rows), result if width == edge else _widened(result, width, edge)))
@@ -252,16 +252,17 @@ def sees_komi(evaluator: Evaluator, size: int) -> bool:
     return any(each is not None and not np.array_equal(each[0], each[1]) for each in outputs)
 
 
-def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:
-    """Set illegal moves [N, edge * edge + 1] to 0 and the sum of each row to 1."""
+def legal_policy(policy: Floats, games: Sequence[_native.Game], edge: int) -> Floats:
+    """A copy of a policy [N, edge * edge + 1] with 0 for illegal moves; the sum of each row is 1."""
     legal = np.zeros(policy.shape, bool)
     legal[:, -1] = True
     for row, game in zip(legal, games, strict=True):
         row[policy_index(game.legal_points(), game.size, edge)] = True
-    policy *= legal
-    totals = policy.sum(axis=1, keepdims=True)
-    np.copyto(policy, legal, where=totals == 0)
-    policy /= policy.sum(axis=1, keepdims=True)
+    found = np.asarray(policy, np.float32) * legal
+    totals = found.sum(axis=1, keepdims=True)
+    np.copyto(found, legal, where=totals == 0)
+    found /= found.sum(axis=1, keepdims=True)
+    return found
 
 
 def _of_rows(parts: Sequence[tuple[NDArray[np.intp], Evaluation]], count: int, edge: int) -> Evaluation:

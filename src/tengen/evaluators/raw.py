@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tengen.data.planes import plane_set
 from tengen.evaluators.evaluation import Floats
-from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator, keep_legal
+from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator, legal_policy
 from tengen.evaluators.symmetric import SYMMETRIES, infer_under
 from tengen.game import WHITE, AnyGame, native_game
 
@@ -101,7 +101,7 @@ def raw_outputs(
         batch.scalars[:, scalars.index("playout_advantage")] = 1
         batch.scalars[:, scalars.index("playout_advantage_size")] = advantage / 2
     found = infer_under(chosen, batch, np.array(symmetries, np.intp))
-    keep_legal(found.policy, [game] * count, size)
+    found = replace(found, policy=legal_policy(found.policy, [game] * count, size))
     illegal = np.ones(size * size, bool)
     illegal[game.legal_points()] = False
     sign = 1 if game.to_play == WHITE else -1
