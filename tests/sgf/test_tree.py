@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -244,3 +247,29 @@ def test_checking_takes_little_memory_whatever_the_shape(shape: str) -> None:
 def test_stones_that_cannot_stand_are_an_error() -> None:
     with pytest.raises(SgfError, match="illegal"):
         read_tree(b"(;SZ[9]AB[aa][ab][ba]AW[ca][bb][ac]AB[ca])").check_moves()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
+def test_a_long_tree_is_copied_with_all_it_knows(copied: Callable[[object], tuple[GameTree, GameNode]]) -> None:
+    tree = GameTree.of_game(Game(9))
+    node = branch = tree.root
+    for ply in range(5000):
+        parent, node = node, tree.add_move(node, ply % 2, ply % 80)
+        branch = tree.add_move(parent, ply % 2, 80)
+    tree.visit(branch)
+    tree.remove(tree.root.children[1])
+    copy_of_tree, copy_of_branch = copied((tree, branch))
+    assert write_tree(copy_of_tree) == write_tree(tree) and copy_of_tree.version == tree.version
+    assert copy_of_branch in copy_of_tree and copy_of_branch not in tree and copy_of_branch.path[0] is copy_of_tree.root
+    before, after = all_nodes(tree), all_nodes(copy_of_tree)
+    assert [(a.id, a.move, a.properties) for a in after] == [(b.id, b.move, b.properties) for b in before]
+    assert [n.id for n in copy_of_tree.line(copy_of_tree.root)] == [n.id for n in tree.line(tree.root)]
+    assert copy_of_tree.add_move(copy_of_branch, 0, 40).id == tree.add_move(branch, 0, 40).id
+
+
+def test_a_removed_node_cannot_be_copied_alone() -> None:
+    tree = grown()
+    gone = tree.root.children[0]
+    tree.remove(gone)
+    with pytest.raises(ValueError, match="was removed from its tree"):
+        copy.deepcopy(gone)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,11 @@ class GameNode:
             _ = self.setup
         except SgfProblem as problem:
             self.problem = str(problem)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self not in self.tree:
+            raise ValueError(f"{self!r} was removed from its tree and cannot be copied: copy the tree, or put it back")
+        return _node_of, (self.tree, self.id)
 
     def __repr__(self) -> str:
         return f"<GameNode {self.id}: {self.move or 'no move'}, {len(self.children)} children>"
@@ -269,6 +275,7 @@ class GameNode:
             self.properties.pop(name, None)
 
 
+_LINKS = ("tree", "parent", "children")
 _STAND_IN = "ko=simple,scoring=area,suicide=true,bonus=none"  # forbids the least
 
 
@@ -305,6 +312,31 @@ class GameTree:
     def __len__(self) -> int:
         """Nodes in all, the root included."""
         return len(self._nodes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Flat, by ids: nodes within nodes are a recursion as deep as the game. Parents come before their children.
+        nodes = [
+            (None if node.parent is None else node.parent.id, {k: v for k, v in vars(node).items() if k not in _LINKS})
+            for node in _with_all_below(self.root)
+        ]
+        visited = {place: node.id for place, node in self._visited.items()}
+        illegal = [node.id for node in self.hidden]
+        return {**vars(self), "root": None, "_nodes": nodes, "_visited": visited, "_illegal": illegal}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._nodes = {}
+        for parent_id, attributes in state["_nodes"]:
+            node = GameNode.__new__(GameNode)
+            parent = None if parent_id is None else self._nodes[parent_id]
+            vars(node).update(attributes, tree=self, parent=parent, children=[])
+            self._nodes[node.id] = node
+            if parent is None:
+                self.root = node
+            else:
+                parent.children.append(node)
+        self._visited = {place: self._nodes[node_id] for place, node_id in state["_visited"].items()}
+        self._illegal = [self._nodes[node_id] for node_id in state["_illegal"]]
 
     def __contains__(self, node: GameNode) -> bool:
         """Whether the tree still holds a node."""
@@ -649,6 +681,10 @@ def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
         game.play(point, color=color)
         turn = game.to_play
     return game, turn
+
+
+def _node_of(tree: GameTree, node_id: int) -> GameNode:
+    return tree._nodes[node_id]
 
 
 def _with_all_below(start: GameNode) -> Iterator[GameNode]:
