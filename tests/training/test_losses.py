@@ -154,9 +154,11 @@ def test_the_sum_over_the_next_three_moves_is_the_published_one() -> None:
 
 
 def test_figures_of_a_batch_in_training() -> None:
+    """A map of another name may learn a distribution, which tells of no move."""
     logits = torch.tensor([[5.0, 4, 3, 2, 1, 0, -1], [5, 4, 3, 2, 1, 0, -1]])
     out = NetOutput(logits, value=torch.tensor([0.5, -1.0]), maps={"move2": logits[:, :6], "soft": logits})
     targets = batch(policy=torch.tensor([0, 5]), value=torch.tensor([1.0, NAN]), extra={"move2": torch.tensor([4, 6])})
+    targets.extra["soft"] = torch.ones(2, 7) / 7  # type: ignore[index]
     found = {name: value.item() for name, value in accuracy_figures(out, targets).items()}
     expected = {"top1": 0.5, "top5": 0.5, "move2_top1": 0, "move2_top5": 1, "value_mse": 0.25}
     assert found == pytest.approx(expected), "move 6 is a pass, of which the map knows nothing"

@@ -250,7 +250,9 @@ def loss_terms(weights: LossWeights, value: ValueLoss) -> dict[str, LossTerm]:
 def accuracy_figures(output: NetOutput, batch: TensorBatch) -> dict[str, Tensor]:
     """Accuracy on a batch in training: top1, top5, value_mse (-1..1), and top1 and top5 of each map of a later move."""
     found: dict[str, Tensor] = {}
-    maps = {f"{name}_": (logits, batch.extra.get(name)) for name, logits in output.maps.items()}
+    # A map of another name may learn anything, such as a distribution.
+    moves = {name: logits for name, logits in output.maps.items() if name in MOVE_TARGETS}
+    maps = {f"{name}_": (logits, batch.extra.get(name)) for name, logits in moves.items()}
     for name, (logits, move) in {"": (output.policy, batch.policy), **maps}.items():
         if move is not None:
             known = (move >= 0) & (move < logits.shape[1])

@@ -14,7 +14,7 @@ from tengen.data.label_sampler import LabelSampler
 from tengen.data.sampler import Sampler
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.runs.events import EventLog
-from tengen.training.batches import TARGETS
+from tengen.training.batches import MOVE_TARGETS, TARGETS
 from tengen.training.metrics import Estimate, Integers, Numbers, agreement, compare_moves, measure
 from tengen.training.trainer import Callback, Trainer
 
@@ -103,7 +103,7 @@ class LaterMoves:
     def see(self, rows: Rows) -> None:
         """Compare the maps of the last batch, of which these are the first positions, with the moves played."""
         for name, logits in self._maps.items():
-            if name in TARGETS:
+            if name in MOVE_TARGETS:
                 move = TARGETS[name](self._sampler.store, rows, self._sampler.edge)
                 chances = torch.softmax(logits[: len(rows.game)].float(), dim=1).cpu().numpy()
                 known = np.where(move < chances.shape[1], move, -1)  # of a pass a map may know nothing
