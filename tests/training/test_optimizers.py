@@ -1,6 +1,7 @@
 """Muon against the singular value decomposition, the others against their formulas, and that every one learns."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from torch import nn  # noqa: E402
+from torch.optim import SGD, Optimizer  # noqa: E402
 
 from tengen.errors import RecipeError  # noqa: E402
 from tengen.networks import build, parse_config  # noqa: E402
@@ -15,6 +17,7 @@ from tengen.training.config import OptimizerConfig  # noqa: E402
 from tengen.training.optimizers import (  # noqa: E402
     OPTIMIZERS,
     Muon,
+    check_optimizer,
     make_optimizer,
     orthogonalize,
     split_parameters,
@@ -221,6 +224,24 @@ def test_options_reach_the_optimizer_or_are_refused() -> None:
         for wrong, message in wrongs:
             with pytest.raises(RecipeError, match=f"optimizer {name}: .*{message}"):
                 make_optimizer(Small(), OptimizerConfig(name=name, options=wrong))
+
+
+def test_an_optimizer_of_your_own_may_look_at_the_network(registered: Callable[..., None]) -> None:
+    """So it is made of the network alone; what makes no optimizer is named."""
+
+    def of_blocks(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+        return SGD(network.blocks.parameters(), lr=config.lr)  # type: ignore[operator, union-attr]
+
+    registered(OPTIMIZERS, "of-blocks", of_blocks)
+    registered(OPTIMIZERS, "nothing", lambda network, config: "sgd")
+    for name in ("of-blocks", "nothing"):
+        check_optimizer(OptimizerConfig(name=name))
+    network = build(parse_config({"family": "residual", "size": "b1c8"}), 27, 9)
+    assert len(make_optimizer(network, OptimizerConfig(name="of-blocks")).param_groups[0]["params"]) > 0
+    with pytest.raises(RecipeError, match=r"optimizer nothing makes .*, no torch\.optim\.Optimizer"):
+        make_optimizer(network, OptimizerConfig(name="nothing"))
+    with pytest.raises(RecipeError, match=r"of-block.*did you mean of-blocks"):
+        check_optimizer(OptimizerConfig(name="of-block"))
 
 
 def test_state_survives_saving() -> None:

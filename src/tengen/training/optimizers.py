@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.optim import SGD, Adadelta, Adagrad, Adam, AdamW, Optimizer
 
 from tengen.errors import RecipeError
-from tengen.plugins import Registry
+from tengen.plugins import Registry, described
 from tengen.training.config import OptimizerConfig
 
 _QUINTIC = (3.4445, -4.7750, 2.0315)
@@ -193,8 +193,12 @@ OPTIMIZERS: Registry[Maker] = Registry("optimizer", "tengen.optimizers", OWN, Re
 
 
 def check_optimizer(config: OptimizerConfig) -> None:
-    """Raise RecipeError as `make_optimizer` does, where there is no network yet."""
-    make_optimizer(nn.Conv2d(2, 2, 3), config)  # any network shows whether the options are known
+    """Raise RecipeError as `make_optimizer` does, where there is no network yet. A registered optimizer may look at the
+    network, so that only its name is checked."""
+    if config.name in OWN:
+        make_optimizer(nn.Conv2d(2, 2, 3), config)  # any network shows whether the options are known
+    else:
+        OPTIMIZERS[config.name]
 
 
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> Optimizer:
@@ -207,6 +211,8 @@ def make_optimizer(network: nn.Module, config: OptimizerConfig) -> Optimizer:
         optimizer = maker(network, config)
     except (TypeError, ValueError) as error:
         raise RecipeError(f"optimizer {config.name}: {error} (options: {config.options})") from error
+    if not isinstance(optimizer, Optimizer):
+        raise RecipeError(f"optimizer {config.name} makes {described(optimizer)}, no torch.optim.Optimizer")
     for group in optimizer.param_groups:
         group.setdefault("initial_lr", group["lr"])
     return optimizer
