@@ -52,6 +52,15 @@ def test_what_makes_no_callback_is_named(registered: Callable[..., None]) -> Non
         make_callbacks({"mine": {}})
 
 
+def test_what_a_callback_says_of_its_settings_is_an_error_of_the_recipe(registered: Callable[..., None]) -> None:
+    def every_none(every: int) -> None:
+        raise ValueError(f"every must be 1 or more, not {every}")
+
+    registered(CALLBACKS, "mine", every_none)
+    with pytest.raises(RecipeError, match=r"callbacks\.mine: every must be 1 or more, not 0"):
+        make_callbacks({"mine": {"every": 0}})
+
+
 def test_the_first_entry_after_a_stop_has_the_means_of_all_its_steps_and_the_rate_of_those_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

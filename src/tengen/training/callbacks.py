@@ -35,7 +35,7 @@ def make_callbacks(settings: Mapping[str, Mapping[str, Any]]) -> list[Callback]:
         maker = CALLBACKS[name]
         try:
             callback = maker(**options)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise RecipeError(f"callbacks.{name}: {error} (found {dict(options)})") from error
         if not isinstance(callback, Callback):
             raise RecipeError(f"callbacks.{name} makes {described(callback)}, no Callback")
