@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tengen.errors import TengenError, unknown_name
 
@@ -34,7 +34,7 @@ class Registry(Generic[Part]):
         builtin: Mapping[str, Part],
         error: type[TengenError],
         *,
-        part_type: type[Part] | None = None,
+        part_type: type[Any] | None = None,
         reserved: Collection[str] = (),
         forbidden: str = "",
     ) -> None:

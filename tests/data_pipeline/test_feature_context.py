@@ -283,6 +283,14 @@ def test_a_registered_set_is_found_by_its_name(
     registered(PLANE_SETS, "misnamed", PYTHON)
     with pytest.raises(NetworkError, match="no plane set of this name"):
         plane_set("misnamed")
+    with pytest.raises(NetworkError, match="plane set 'text' is a str, no PlaneSet"):
+        PLANE_SETS.register("text", "x")  # type: ignore[arg-type]
+
+
+def test_an_error_of_features_names_the_set() -> None:
+    unpacking = PythonPlaneSet("unpacking", ("a",), (), lambda f: (np.zeros((1, 9, 9)),))  # type: ignore[arg-type,return-value]
+    with pytest.raises(NetworkError, match="plane set 'unpacking': not enough values to unpack"):
+        encode_game(unpacking, Game(9))
 
 
 def test_what_is_no_input_is_refused() -> None:

@@ -170,7 +170,10 @@ class PythonPlaneSet(PlaneSet):
 
     def _write(self, context: FeatureContext, points: Floats, mask: Floats, planes: Floats, scalars: Floats) -> None:
         """Write the features of a position; `points` [edge, edge] has the number of each point, turned."""
-        found, numbers = (np.asarray(part, np.float32) for part in self.features(context))
+        try:
+            found, numbers = (np.asarray(part, np.float32) for part in self.features(context))
+        except ValueError as error:
+            raise NetworkError(f"plane set {self.name!r}: {error}") from error
         size = context.size
         for what, given, wanted in (
             ("planes", found, (len(self.planes), size, size)),
@@ -191,6 +194,7 @@ PLANE_SETS: Registry[PlaneSet] = Registry(
     "tengen.plane_sets",
     {name: NativePlaneSet.named(name) for name in _native.plane_set_names()},
     NetworkError,
+    part_type=PlaneSet,
 )
 """All plane sets by name; those of installed packages through the entry points of `tengen.plane_sets`."""
 
@@ -214,7 +218,7 @@ def plane_set(name: str | PlaneSet) -> PlaneSet:
     # A search asks for its set in every step, and isinstance of an abstract class is slow.
     if type(found) is not NativePlaneSet and (not isinstance(found, PlaneSet) or found.name != name):
         raise NetworkError(
-            f"the entry point {name!r} of 'tengen.plane_sets' gives {found!r}, no plane set of this name"
+            f"what is registered or installed as plane set {name!r} is {found!r}, no plane set of this name"
         )
     return found
 
