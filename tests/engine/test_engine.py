@@ -143,10 +143,9 @@ def test_pondering_grows_the_tree_until_the_game_goes_on() -> None:
 
 
 def test_close_ends_pondering() -> None:
-    engine = engine_on(Game(9), ScriptedEvaluator())
-    engine.ponder()
-    assert ponders()
-    engine.close()
+    with engine_on(Game(9), ScriptedEvaluator()) as engine:
+        engine.ponder()
+        assert ponders()
     assert not ponders()
 
 

@@ -63,6 +63,11 @@ def test_unknown_names(network: Path) -> None:
         load_evaluator("uniform", precision="int4")  # type: ignore[arg-type]
 
 
+def test_an_empty_batch_is_refused(network: Path) -> None:
+    with pytest.raises(NetworkError, match="a batch of 0 positions is impossible: give 1 or more"):
+        load_evaluator(network, batch=0)
+
+
 def test_a_negative_number_of_threads_is_refused(network: Path) -> None:
     with pytest.raises(NetworkError, match="-1 threads cannot compute"):
         load_evaluator(network, threads=-1)

@@ -267,6 +267,12 @@ class Engine:
         self._end_pondering()
         self.stop()
 
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _take_settings(self, size: int, overrides: Mapping[str, Any]) -> None:
         """Search boards of this size by the settings asked for, the network's advice and these overrides."""
         if self._game is not None and self._game.size == size and overrides == self._overrides:

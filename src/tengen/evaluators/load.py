@@ -42,7 +42,7 @@ def load_evaluator(
     `cache` is the number of positions to keep for each network, 0 none.
     `on_sizes` names other networks for boards of these sizes.
     Raises NetworkError for an unknown name, a file that is no network, an unknown device, symmetry or precision, a
-    negative number of threads, and for a device that is not there.
+    negative number of threads, a batch below 1, and for a device that is not there.
     """
     choices = ("device", device, Device), ("symmetry", symmetry, Symmetry), ("precision", precision, Precision)
     for kind, value, among in choices:
@@ -50,6 +50,8 @@ def load_evaluator(
             raise NetworkError(unknown_name(kind, value, known))
     if threads < 0:
         raise NetworkError(f"{threads} threads cannot compute a network: give 0 (all cores) or more")
+    if batch is not None and batch < 1:
+        raise NetworkError(f"a batch of {batch} positions is impossible: give 1 or more")
     load = partial(_on_device, device=device, batch=batch, threads=threads, precision=precision, remember=remember)
     network = load(name_or_path)
     evaluator: Evaluator = network
