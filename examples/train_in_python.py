@@ -20,6 +20,7 @@ from tengen.networks.export import export
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.config import LossWeights, OptimizerConfig, ScheduleConfig, TrainerConfig
 from tengen.training.losses import WeightedLosses
+from tengen.training.schedules import Position
 from tengen.training.trainer import Trainer
 
 STEPS = 40
@@ -35,7 +36,7 @@ def main(store: str, path: str) -> tuple[float, float]:
     config = parse_config({"family": "residual", "size": "b1c16"})
     network = build(config, planes, scalars)
 
-    # A trainer. The position maps (steps, seconds) to what the learning-rate schedule reads: step and share done.
+    # A trainer. The position maps (steps, seconds) to what the learning-rate schedule reads.
     trainer: Trainer[TensorBatch] = Trainer(
         network,
         TrainerConfig(
@@ -43,7 +44,7 @@ def main(store: str, path: str) -> tuple[float, float]:
         ),
         WeightedLosses(LossWeights(value=0.5)),
         scalars=scalars,
-        position=lambda step, seconds: (step, step / STEPS),
+        position=lambda step, seconds: Position(step, done=step / STEPS),
         ema=0.9,
     )
 
