@@ -270,6 +270,17 @@ def test_a_module_is_no_family(registered: Callable[..., None]) -> None:
         registered(FAMILIES, "made", Made)
 
 
+def test_what_a_family_makes_is_a_module(registered: Callable[..., None]) -> None:
+    registered(FAMILIES, "made", Family(MadeConfig, lambda config, planes, scalars: 5))  # type: ignore[arg-type,return-value]
+    with pytest.raises(NetworkError, match=r"network family 'made' makes an int, no torch\.nn\.Module"):
+        build(MadeConfig(), PLANES, SCALARS)
+
+
+def test_a_plane_set_without_scalars_is_refused_where_a_network_needs_them() -> None:
+    with pytest.raises(NetworkError, match="family 'residual' needs a plane set with one scalar or more"):
+        build(ResidualConfig(), PLANES, 0)
+
+
 def test_training_begins_with_a_look_at_the_heads(registered: Callable[..., None]) -> None:
     registered(FAMILIES, "made", Family(MadeConfig, lambda config, planes, scalars: Made()))
     with pytest.raises(NetworkError, match=r"network family 'made': .* forward returns policy"):

@@ -57,9 +57,12 @@ def build(config: NetConfig, planes: int, scalars: int) -> nn.Module:
     """A fresh network that reads `planes` planes and `scalars` scalars; weights come from torch's generator.
 
     Its forward takes planes [B, C, H, W], scalars [B, S] and mask [B, H, W] and returns a NetOutput with the heads that
-    `config` declares.
+    `config` declares. Raises NetworkError where the family makes no module.
     """
-    return FAMILIES[config.family].make(config, planes, scalars)
+    module = FAMILIES[config.family].make(config, planes, scalars)
+    if not isinstance(module, nn.Module):
+        raise NetworkError(f"network family {config.family!r} makes {described(module)}, no torch.nn.Module")
+    return module
 
 
 def check_heads(module: nn.Module, config: NetConfig, planes: int, scalars: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import field_validator
 from torch import Tensor, nn
 
+from tengen.errors import NetworkError
 from tengen.networks.blocks import ACTIVATIONS, BoardMask, NestedBlock, ResidualBlock, ScalarLinear, ScaledConv2d
 from tengen.networks.heads import KataGoValueHead, PolicyHead, ValueHead
 from tengen.networks.interface import Heads, NetConfig, NetOutput
@@ -98,10 +99,12 @@ class ResidualConfig(NetConfig):
 
 
 class ResidualNet(nn.Module):
-    """Stem, residual blocks, heads."""
+    """Stem, residual blocks, heads. Raises NetworkError for a plane set without scalars."""
 
     def __init__(self, config: ResidualConfig, planes: int, scalars: int) -> None:
         super().__init__()
+        if scalars == 0:
+            raise NetworkError("network family 'residual' needs a plane set with one scalar or more, such as komi")
         width, act = config.channels, config.activation
         branch = 1.0 / math.sqrt(config.blocks)
         block = NestedBlock if config.nested else ResidualBlock
