@@ -38,6 +38,7 @@ from tengen.runs.interruption import ShutdownFlag  # noqa: E402
 from tengen.training import supervised  # noqa: E402
 from tengen.training.callbacks import CALLBACKS, Checkpoints  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.losses import LOSSES  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.samplers import open_samplers  # noqa: E402
 from tengen.training.supervised import make_trainer, train  # noqa: E402
@@ -88,6 +89,13 @@ def _command(store: Path, folder: Path, signum: int) -> None:
     kill_at(folder, "checkpoints/step-00000009.*", signum=signum)
     with folder.with_suffix(".txt").open("w") as said, redirect_stderr(said):
         sys.exit(main(["train", str(recipe), "--quiet", "--out", str(folder)]))
+
+
+def test_no_loss_has_the_name_of_another_field_of_the_log(unbroken: Path) -> None:
+    """It would replace the field, or be replaced by it."""
+    for name in {name for event in read_events(unbroken, "train") for name in event} - {*LOSSES}:
+        with pytest.raises(ValueError, match=rf"loss '{name}' exists already: choose another name"):
+            LOSSES.register(name, LOSSES["policy"])
 
 
 def test_a_run_leaves_everything(unbroken: Path) -> None:

@@ -191,6 +191,9 @@ def _known(column: Tensor | None) -> Tensor:
     return column
 
 
+# Losses stand by their names beside these in an event `train` of the log.
+_LOGGED = ("event", "step", "time", "lr", "rate", "waiting", "done", "hours", "top1", "top5", "value_mse")
+
 LOSSES: Registry[LossTerm] = Registry(
     "loss",
     "tengen.losses",
@@ -213,6 +216,7 @@ LOSSES: Registry[LossTerm] = Registry(
     },
     RecipeError,
     part_type=LossTerm,
+    reserved=_LOGGED,
 )
 """Every loss that a recipe may name; `LOSSES.register(name, LossTerm(...))` adds one."""
 
