@@ -38,8 +38,6 @@ FAULTS: dict[str, Callable[[Evaluation], Evaluation]] = {
     r"lead has the shape \(1, 1\), not \(1,\)": lambda e: replace(e, lead=e.value[:, None]),
     r"policy has -4.4067\d*, which is no probability": lambda e: replace(e, policy=np.log(e.policy)),
     r"a value is 5 away from 0": lambda e: replace(e, value=e.value - 5),
-    r"an evaluation is not finite": lambda e: replace(e, policy=e.policy * np.float32(np.nan)),
-    r"an evaluation is not fini": lambda e: replace(e, value=e.value + np.float32(np.nan)),
     r"infer gives None, no Evaluation": lambda e: None,
 }
 

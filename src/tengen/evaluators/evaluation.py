@@ -160,8 +160,7 @@ _ROUNDING = 1e-3
 
 
 def evaluation_fault(found: Evaluation, batch: InputBatch) -> str:
-    """What of the results of a batch cannot be right, in words; empty where nothing is seen. NaN is looked for in
-    policy and value alone."""
+    """What of the results of a batch cannot be right, in words; empty where nothing is seen. NaN is not looked for."""
     if not isinstance(found, Evaluation):
         return f"infer gives {found!r}, no Evaluation"
     rows, edge = len(batch), batch.edge
@@ -171,14 +170,9 @@ def evaluation_fault(found: Evaluation, batch: InputBatch) -> str:
         column = getattr(found, name)
         if np.shape(column) != wanted and not (column is None and name not in ("policy", "value")):
             return f"{name} has the shape {np.shape(column)}, not {wanted}"
-    if not rows:
-        return ""
-    minimum, maximum = np.min(found.policy), np.abs(found.value).max()  # NaN where one is NaN
-    if np.isnan(minimum) or np.isnan(maximum):
-        return "an evaluation is not finite"
-    if minimum < 0:
+    if rows and (minimum := np.min(found.policy)) < 0:
         return f"the policy has {minimum:g}, which is no probability"
-    if maximum > 1 + _ROUNDING:
+    if rows and (maximum := np.abs(found.value).max()) > 1 + _ROUNDING:
         return f"a value is {maximum:g} away from 0, and not within -1 and 1"
     return ""
 

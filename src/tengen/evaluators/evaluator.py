@@ -122,7 +122,7 @@ class BatchEvaluator(Evaluator):
 
     def infer_checked(self, batch: InputBatch) -> Evaluation:
         """`infer` as searches ask it. Raises NetworkError for results of another shape than an Evaluation has, negative
-        probabilities, as where logits are given, values beyond -1 and 1, and NaN in policy or values."""
+        probabilities, as where logits are given, and values beyond -1 and 1."""
         result = self.infer(batch)
         if fault := evaluation_fault(result, batch):
             raise NetworkError(f"evaluator {self.name}: {fault}")
