@@ -27,7 +27,7 @@ from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.selfplay.anchors import Anchor, RunPlayers
 from tengen.selfplay.matches import PlayerOpener
-from tengen.selfplay.rate import RatingMatch, play, program_rules
+from tengen.selfplay.rate import RatingMatch, play_anchor, program_rules
 from tengen.statistics import Tally
 
 _COLUMNS = "{:<34} {:>6} {:>8} {:>18} {:>9} {:>9} {:>9}"
@@ -53,7 +53,7 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
     rows = []
     for word in settings.against:
         anchor = Anchor(word, players.parse(word))
-        games = play(folder, anchor, 0, match, settings.seed, opener)
+        games = play_anchor(folder, anchor, 0, match, settings.seed, opener)
         rows.append(_row(anchor.name, Tally(*games.black), Tally(*games.white), games.seconds))
         rows[-1] |= {"distinct": games.distinct, "trouble": games.trouble}
     return rows
