@@ -154,7 +154,7 @@ def test_the_sum_over_the_next_three_moves_is_the_published_one() -> None:
 
 
 def test_figures_of_a_batch_in_training() -> None:
-    """A map of another name may learn a distribution, which tells of no move."""
+    """A map of another name may learn a distribution, which has no top-1."""
     logits = torch.tensor([[5.0, 4, 3, 2, 1, 0, -1], [5, 4, 3, 2, 1, 0, -1]])
     out = NetOutput(logits, value=torch.tensor([0.5, -1.0]), maps={"move2": logits[:, :6], "soft": logits})
     targets = batch(policy=torch.tensor([0, 5]), value=torch.tensor([1.0, NAN]), extra={"move2": torch.tensor([4, 6])})
