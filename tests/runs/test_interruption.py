@@ -89,7 +89,8 @@ def work():
     with report_interruption(Path("missing")), sigterm_interrupts(), new_bar() as bar:
         bar.add_task("games")
         print("begun", flush=True)
-        time.sleep(60)
+        while True:
+            time.sleep(0.1)  # Python handles a signal that comes right before a system call after it
 
 sys.exit(guarded(work, debug=False))
 """
