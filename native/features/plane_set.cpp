@@ -17,14 +17,35 @@ PlaneSet points_plane() {
 }
 
 const std::vector<PlaneSet>& registry() {
-    static const std::vector<PlaneSet> sets = {
-        tengen_planes(),       cody_planes(),         bakago_planes(),       bakago_bug_planes(),
-        bakago_moves_planes(), alphago48_planes(),    alphago49_planes(),    betago_planes(),
-        deepgo_planes(),       darkforest12_planes(), darkforest21_planes(), darkforest25_planes(),
-        golois8_planes(),      golois21_planes(),     golois31_planes(),     agz_planes(),
-        elf_planes(),          leela_planes(),        katago_v3_planes(),    katago_v4_planes(),
-        katago_v5_planes(),    katago_v6_planes(),    katago_v7_planes(),    katago_v7_suicide_planes(),
-        test_planes(),         points_plane()};
+    static const std::vector<PlaneSet> sets = {tengen_planes(),
+                                               cody_planes(),
+                                               bakago_planes(),
+                                               bakago_bug_planes(),
+                                               bakago_moves_planes(),
+                                               alphago48_planes(),
+                                               alphago49_planes(),
+                                               betago3_planes(),
+                                               betago7_planes(),
+                                               betago11_simple_planes(),
+                                               betago11_zero_planes(),
+                                               deepgo_planes(),
+                                               darkforest12_planes(),
+                                               darkforest21_planes(),
+                                               darkforest25_planes(),
+                                               golois8_planes(),
+                                               golois21_planes(),
+                                               golois31_planes(),
+                                               agz_planes(),
+                                               elf_planes(),
+                                               leela_planes(),
+                                               katago_v3_planes(),
+                                               katago_v4_planes(),
+                                               katago_v5_planes(),
+                                               katago_v6_planes(),
+                                               katago_v7_planes(),
+                                               katago_v7_suicide_planes(),
+                                               test_planes(),
+                                               points_plane()};
     return sets;
 }
 

@@ -52,7 +52,7 @@ auto own_rank(int number) {
 }
 
 PlaneSet base(std::string name, bool masked_history) {
-    PlaneSet set = betago_planes();
+    PlaneSet set = betago7_planes();
     set.name = std::move(name);
     set.planes.back() = {"ko", simple_ko};
     set.planes.insert(set.planes.end(), {{"own_stones", stones_of(kOwn)},

@@ -4,7 +4,7 @@
 namespace tengen {
 
 PlaneSet deepgo_planes() {
-    PlaneSet set = betago_planes();
+    PlaneSet set = betago7_planes();
     set.name = "deepgo8";
     set.planes.emplace_back("border", border);
     return set;

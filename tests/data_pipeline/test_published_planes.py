@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_pipeline.plain_batch import turn
-from data_pipeline.plain_move_planes import MOVE_SETS
+from data_pipeline.plain_move_planes import MOVE_SETS, marks, why_illegal
 from data_pipeline.plain_positions import (
     Planes,
     Position,
@@ -43,8 +43,34 @@ def by_liberties(at: Position) -> Planes:
     return planes
 
 
+def betago3(at: Position) -> Planes:
+    planes = {"own_stones": stones(at.board, at.own), "opponent_stones": stones(at.board, 1 - at.own)}
+    return {**planes, "ko": ko_plane(at, own_only=True)}
+
+
 def betago7(at: Position) -> Planes:
     return {**by_liberties(at), "ko": ko_plane(at, own_only=True)}
+
+
+def betago11(at: Position, players: dict[str, int], turn: dict[str, bool]) -> Planes:
+    planes: Planes = {}
+    for who, color in players.items():
+        planes[f"{who}_1_liberty"] = with_liberties(at.board, color, lambda n: n == 1)
+        planes[f"{who}_2_liberties"] = with_liberties(at.board, color, lambda n: n == 2)
+        planes[f"{who}_3_liberties"] = with_liberties(at.board, color, lambda n: n == 3)
+        planes[f"{who}_4_liberties"] = with_liberties(at.board, color, lambda n: n >= 4)
+    planes |= {name: at.everywhere(float(there)) for name, there in turn.items()}
+    banned = [p for p, why in enumerate(why_illegal(at)) if why in ("ko", "superko")]
+    return {**planes, "ko_ban": marks(at, banned)}
+
+
+def betago11_simple(at: Position) -> Planes:
+    return betago11(at, {"black": 0, "white": 1}, {"black_to_move": at.own == 0, "white_to_move": at.own == 1})
+
+
+def betago11_zero(at: Position) -> Planes:
+    turn = {"own_komi": at.own == 1, "opponent_komi": at.own == 0}
+    return betago11(at, {"own": at.own, "opponent": 1 - at.own}, turn)
 
 
 def deepgo8(at: Position) -> Planes:
@@ -156,9 +182,10 @@ def leela18(at: Position) -> Planes:
 
 
 SETS = MOVE_SETS | {
-    f.__name__: f
+    f.__name__.replace("11_", "11-"): f
     for f in (
-        betago7, deepgo8, darkforest12, darkforest21, darkforest25, golois8, golois21, golois31, agz17, elf18, leela18
+        betago3, betago7, betago11_simple, betago11_zero, deepgo8, darkforest12, darkforest21, darkforest25, golois8,
+        golois21, golois31, agz17, elf18, leela18
     )
 }  # fmt: skip
 

@@ -40,6 +40,7 @@ KERAS = {
     "mobile.40": 5_621_477,
     "betago-2": 505_737,
     "betago-small": 6_206_537,
+    "betago-medium": 12_239_465,  # from its layers: no total is published
     "betago-large": 12_625_801,
     "bakago-v1": 3_108_617,
     "bakago-v3": 17_911_785,

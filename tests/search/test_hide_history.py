@@ -15,7 +15,7 @@ from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluation, InputBatch
 from tengen.game import Game
 
-WITHOUT_HISTORY = {"bakago39-bug", "betago7", "deepgo8"}
+WITHOUT_HISTORY = {"bakago39-bug", "betago3", "betago7", "betago11-simple", "betago11-zero", "deepgo8"}
 
 
 class Watching(Noise):

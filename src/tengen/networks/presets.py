@@ -108,6 +108,8 @@ PRESETS: dict[str, Fields] = {
     # widths: a third convolution like the two.
     **{f"betago-{layers}": _betago_valid(layers) for layers in (2, 3)},
     "betago-small": {**_BETAGO, "convs": ("7x7x48", "3 * 5x5x32"), "policy": {**_FLAT, "hidden": 512}},
+    # Of the book by BetaGo's author.
+    "betago-medium": {**_BETAGO, "convs": ("2 * 5x5x64", "3 * 3x3x64"), "policy": {**_FLAT, "hidden": 512}},
     "betago-large": {
         **_BETAGO,
         "convs": ("7x7x64", "2 * 5x5x64", "2 * 5x5x48", "2 * 5x5x32"),
