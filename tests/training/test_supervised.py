@@ -162,16 +162,18 @@ def test_a_plateau_of_a_figure_that_validations_do_not_have_is_refused(
     assert not (tmp_path / "run").exists()
 
 
-def test_the_card_of_a_network_without_a_policy_has_no_figures_of_moves(
-    settings: dict[str, Any], tmp_path: Path
-) -> None:
-    """Its file gives all moves the same probability."""
+def test_a_network_without_a_policy_has_no_figures_of_moves(settings: dict[str, Any], tmp_path: Path) -> None:
+    """Neither on its card nor in its validations: its file gives all moves the same probability."""
     network = {"family": "plain", "plane_set": "tengen", "convs": ["3x3x8"], "board_size": 7, "policy": None}
     settings["network"] = {**network, "value": {"kind": "dense"}}
     settings["training"] |= {"steps": 1}
     path = train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    metrics = read_card(path).metrics
-    assert "value_mse" in metrics and not {"top1", "top5", "cross_entropy"} & set(metrics)
+    (validation,) = read_events(tmp_path / "run", "validation")
+    for figures in (read_card(path).metrics, validation):
+        assert "value_mse" in figures and not {"top1", "top5", "cross_entropy"} & set(figures)
+    settings["training"]["schedule"] = {"shape": "plateau", "metric": "top1"}
+    with pytest.raises(RecipeError, match=r"schedule\.metric is top1, .* give one of value_mse, value_accuracy"):
+        train(RunConfig.model_validate(settings), tmp_path / "other", show_progress=False)
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,11 @@ class NetConfig(BaseModel):
         return Heads()
 
     @property
+    def has_policy(self) -> bool:
+        """Whether it learns a policy; without one it gives every move the same logit."""
+        return getattr(self, "policy", True) is not None
+
+    @property
     def playing_part(self) -> dict[str, Any]:
         """The fields without those of further maps. A family that has such fields overrides it."""
         return self.model_dump()

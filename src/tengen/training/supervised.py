@@ -253,6 +253,7 @@ class SupervisedRun:
             samplers.validation,
             samplers.labels,
             config.validation_games,
+            self.network.has_policy,
             config.validates,
             run.start is not None,
         )
@@ -274,7 +275,7 @@ class SupervisedRun:
                 log,
                 validation,
                 StopOnSignal(stop),
-                ProgressBar(bar, log, validation, getattr(self.network, "policy", True) is not None),
+                ProgressBar(bar, log, validation, self.network.has_policy),
                 *trainer.callbacks,
                 saving,
             ]
@@ -346,7 +347,7 @@ def _figures(network: NetConfig, validation: Sampler) -> list[str]:
     winners = validation.store.column("winner")[validation.game_rows]
     of_value = {"value_mse": (winners >= 0).any(), "value_accuracy": np.isin(winners, (0, 1)).any()}
     known = [name for name, found in of_value.items() if found and network.heads.has("value")]
-    return ["top1", "top5", "cross_entropy", *known]
+    return [*(["top1", "top5", "cross_entropy"] if network.has_policy else []), *known]
 
 
 def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: LocalFiles) -> None:

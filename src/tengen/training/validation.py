@@ -24,8 +24,8 @@ class Validation(Callback):
     `first` also before the first step.
 
     Writes an event `validation` with the mean and 95% confidence interval of each figure that is known, and the number
-    of positions; as many positions of `labels` show how far the network agrees with a teacher. `last` holds the newest
-    figures.
+    of positions; as many positions of `labels` show how far the network agrees with a teacher. There are no figures of
+    moves without `has_policy`. `last` holds the newest figures.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class Validation(Callback):
         sampler: Sampler,
         labels: LabelSampler | None,
         positions: int,
+        has_policy: bool,
         due: Callable[[int], bool],
         first: bool,
     ) -> None:
@@ -41,6 +42,7 @@ class Validation(Callback):
         self._sampler = sampler
         self._labels = labels
         self._positions = positions
+        self._has_policy = has_policy
         self._due = due
         self._first = first
         self._step = -1
@@ -63,9 +65,11 @@ class Validation(Callback):
         with LaterMoves(trainer.average, self._sampler) as maps:
             evaluator = evaluator_of(trainer, self._sampler)
             result = measure(evaluator, self._sampler, self._positions, maps.see)
+        if not self._has_policy:
+            result = result.without_policy()
         found = {**result.estimates(), **maps.estimates()}
         if self._labels is not None:
-            found |= agreement(evaluator, self._labels, self._positions)
+            found |= agreement(evaluator, self._labels, self._positions, self._has_policy)
         self.last = {name: figure for name, figure in found.items() if figure.count}
         values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
         intervals = {name: figure.interval(5) for name, figure in self.last.items()}
