@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import lzma
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -171,6 +173,18 @@ def test_a_record_is_read_once_and_on_a_thread(monkeypatch: pytest.MonkeyPatch) 
     asyncio.run(files.open(BRANCHED))
     assert len(threads) == 1 and threads[0] is not threading.main_thread()
     assert [session.names for session in adopted] == [("Anna", "Bo")]
+
+
+def test_brackets_that_are_never_closed_are_read_in_linear_time() -> None:
+    """60 KB stopped the server for 13 seconds; this takes half an hour there, in a search that nothing interrupts."""
+    program = """
+from tengen.web.records import read_record_tree
+text = b"(;B[aa]" + b"C[" * 390_000
+for end in (b"", b"\\\\"):
+    print(*read_record_tree(text + end).problems)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.count("the text breaks off") == 2
 
 
 def test_deep_nesting_is_read() -> None:

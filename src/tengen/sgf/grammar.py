@@ -110,8 +110,10 @@ _OTHER_FORMATS = {  # of Tygem, Pandanet and WBaduk
 }
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
-# A value, which may be broken off, or a name.
-_VALUE_OR_NAME = re.compile(rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+(?:\]|\\?+\Z)|(\w++)", re.DOTALL)
+ANY_VALUE = rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+(?:\]|\\?+\Z)"
+"""The pattern of a value, with re.DOTALL. One that is never closed ends with the text: a search for the bracket that is
+missing, from each bracket on, would take quadratic time."""
+_VALUE_OR_NAME = re.compile(ANY_VALUE + rb"|(\w++)", re.DOTALL)
 _STAND_IN = "QZQZ"  # begins a name of letters that stands for one with digits
 _SMALL_NAME = b"x"  # a property that sgfmill gives without a name
 _HEX, _HEX_LETTERS = "0123456789abcdef", "ABCDEFGHIJKLMNOP"

@@ -13,7 +13,7 @@ from tengen.handicap import max_fixed_handicap
 from tengen.review.annotate import annotate
 from tengen.review.game import GameReview
 from tengen.sgf import GameNode, GameTree, read_tree, write_tree
-from tengen.sgf.grammar import first_tree
+from tengen.sgf.grammar import ANY_VALUE, first_tree
 from tengen.web.analyses import SearchAnalysis
 from tengen.web.language import _
 from tengen.web.players import PEOPLE
@@ -22,8 +22,7 @@ from tengen.web.settings import GameSettings
 
 MAX_NODES = 20_000
 _MAX_NAME = 180  # bytes
-_VALUE = re.compile(rb"\[(?:[^\]\\]++|\\.)*+\]", re.DOTALL)
-"""The value of a property."""
+_VALUE = re.compile(ANY_VALUE, re.DOTALL)
 
 
 def open_record(data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
