@@ -20,8 +20,9 @@ from tengen.evaluators import Evaluation, load_evaluator
 from tengen.evaluators.layout import Layout, native_layers
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.operation import Operations
-from tengen.evaluators.winograd import use_winograd
+from tengen.evaluators.winograd import _Convolutions, use_winograd
 from tengen.game import Game
+from tengen.runs.interruption import Terminated
 
 Precision = Literal["f32", "bf16"]
 
@@ -323,6 +324,20 @@ def test_an_interrupted_call_leaves_no_request_running(monkeypatch: pytest.Monke
         with pytest.raises(KeyboardInterrupt):
             evaluator.infer(batch)
     assert np.array_equal(evaluator.infer(batch).policy, expected)
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, Terminated])
+@pytest.mark.parametrize("call", ["validate_and_infer_types", "evaluate"])
+def test_an_interruption_within_an_operation_is_none_of_the_network(
+    monkeypatch: pytest.MonkeyPatch, call: str, interruption: type[BaseException]
+) -> None:
+    """Signals reach Python code that OpenVINO calls while it compiles and computes, and it makes them RuntimeErrors."""
+    path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
+    evaluator = OpenVinoEvaluator(path, precision="f32", native=True, threads=2, remember=False)
+    batch = evaluator.encoded([Game(19)] * 8)
+    monkeypatch.setattr(_Convolutions, call, Mock(side_effect=interruption))
+    with pytest.raises(KeyboardInterrupt):
+        evaluator.infer(batch)
 
 
 def test_a_constant_for_each_point_is_no_bias() -> None:

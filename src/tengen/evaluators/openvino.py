@@ -21,7 +21,13 @@ from tengen import _native
 from tengen.disk import cache_folder
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
-from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
+from tengen.evaluators.file_evaluator import (
+    GPU_SEARCH_BATCH,
+    NetworkFileEvaluator,
+    bucket,
+    last_line,
+    raise_interruption,
+)
 from tengen.evaluators.layout import MIN_LAYERS, FloatPrecision, Layout, LayoutRule, NativeLayers, native_layers
 from tengen.evaluators.model_cache import CACHE, ModelCache
 from tengen.evaluators.network_file import int8_path, read_int8_card
@@ -227,6 +233,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             return self._evaluation(batch, requests.run(batch.arrays))
         except RuntimeError as error:  # a GPU without memory, or a driver that fails
+            raise_interruption(error)
             raise NetworkError(f"{self.path} does not run on {batch.edge}x{batch.edge}: {last_line(error)}") from error
         finally:
             free.put(requests)
@@ -299,6 +306,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             for _ in range(self._streams):
                 found.put(_Requests(self._new_request(compiled, shapes, operations) for _ in range(parts)))
         except RuntimeError as error:
+            raise_interruption(error)
             raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
         return found
 
@@ -349,6 +357,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             return self._core.compile_model(model, self._target, options)
         except RuntimeError as error:
+            raise_interruption(error)
             if "snippets" not in str(error):
                 raise
             return self._core.compile_model(model, self._target, {**options, "SNIPPETS_MODE": "DISABLE"})
