@@ -319,7 +319,8 @@ def _print_card(card: Card) -> None:
         if isinstance(value, dict):
             text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())
         else:
-            text = " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+            no_interval = isinstance(value, list) and None in value
+            text = "unknown" if no_interval else " to ".join(map(str, value)) if isinstance(value, list) else str(value)
         table.add_row(escape(metric.replace("_", " ")), escape(text))
     print_table(table)
 

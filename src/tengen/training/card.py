@@ -44,12 +44,13 @@ def make_card(facts: CardFacts, *, hours: float, **entries: Any) -> Card:
 
 
 def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] = {}) -> dict[str, Any]:
-    """Each figure with its interval, for a card; figures that could not be measured are left out."""
+    """Each figure with its interval, for a card, without those that could not be measured. None can be below 0."""
     metrics: dict[str, Any] = {}
     for name, figure in {**results.estimates(), **further}.items():
         if not math.isnan(figure.mean):
-            metrics[name] = round(figure.mean, 4)
-            metrics[f"{name}_interval"] = figure.interval(4)
+            metrics[name] = round(figure.mean, 6)
+            low, high = figure.interval(6)
+            metrics[f"{name}_interval"] = [None if low is None else max(low, 0.0), high]
     metrics["judged_positions"] = len(results)
     return metrics
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tengen.evaluators.network_file import Card
 from tengen.runs.events import read_events
 from tengen.runs.plots import ACCENT, FAINT, INK, SECOND, plot, smooth
 from tengen.runs.report import Tile, read_recipe, write_page
-from tengen.training.metrics import PredictionResults
+from tengen.training.metrics import Estimate, PredictionResults
 
 _MIN_POSITIONS = 10  # below which a phase of the game has no bar
 _HIGHEST_LOSS = 5.0  # of a plot, unless all are higher: the first steps would hide the rest
@@ -38,6 +38,7 @@ def write_report(folder: Path, card: Card, results: PredictionResults) -> Path:
     maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
 
     knows_policy, knows_value = card.has_policy, bool(results.value_known.any())
+    phases = _phases(results) if knows_policy else {}
 
     def shares(title: str, *names: str) -> Markup:
         return plot(title, "training step", lambda axes: _shares(axes, validation, *names))
@@ -57,8 +58,8 @@ def write_report(folder: Path, card: Card, results: PredictionResults) -> Path:
             *([shares("Winner predicted", "value_accuracy")] if knows_value else []),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             *(
-                [plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, results), bottom=0.28)]
-                if knows_policy
+                [plot("Top-1 by phase of the game", "moves played", lambda axes: _bars(axes, phases), bottom=0.28)]
+                if phases
                 else []
             ),
             *(
@@ -89,8 +90,7 @@ def _tiles(card: Card, knows_policy: bool) -> list[Tile]:
     for name, (label, form) in _TILES.items():
         if name in card.metrics and (knows_policy or name not in _OF_POLICY):
             low, high = card.metrics[f"{name}_interval"]
-            # None of the figures can be negative.
-            interval = "" if low is None else f"{form.format(max(low, 0.0))} to {form.format(high)}"
+            interval = "" if low is None else f"{form.format(low)} to {form.format(high)}"
             shown.append(Tile(label, form.format(card.metrics[name]), interval))
     return [*shown, Tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours")]
 
@@ -129,9 +129,13 @@ def _line(axes: Axes, entries: Sequence[dict[str, Any]], name: str) -> None:
     axes.plot([e["step"] for e in entries], [e[name] for e in entries], color=ACCENT)
 
 
-def _phases(axes: Axes, results: PredictionResults) -> None:
+def _phases(results: PredictionResults) -> dict[str, Estimate]:
+    """Top-1 by phase of the game."""
     parts = results.by_phase().items()
-    phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _MIN_POSITIONS}
+    return {name: part.estimates()["top1"] for name, part in parts if len(part) >= _MIN_POSITIONS}
+
+
+def _bars(axes: Axes, phases: Mapping[str, Estimate]) -> None:
     means = [100 * figure.mean for figure in phases.values()]
     errors = [
         [100 * (figure.mean - figure.low) for figure in phases.values()],
