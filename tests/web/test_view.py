@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tengen import coords
 from tengen.web.records import open_record
-from tengen.web.view import MoveNumbers, move_numbers
+from tengen.web.view import MAX_LINES, MoveNumbers, move_numbers
 
 
 def test_marks_of_a_record_are_drawn() -> None:
@@ -30,6 +31,17 @@ def test_marks_of_a_record_are_drawn() -> None:
     session.seek(2)
     assert session.view().dimmed == () and session.view().next == -1
     assert sorted(session.to_sgf().replace(b"\n", b"")) == sorted(data)
+
+
+def test_a_record_of_thousands_of_lines_is_drawn_in_part_and_saved_whole() -> None:
+    """240,000 times the same line took three seconds each time that the page was drawn."""
+    points = [coords.to_sgf(point, 19) for point in range(361)]
+    lines = "".join(f"[{start}:{end}]" for start in points[:4] for end in points[4:])
+    data = f"(;AR{lines}LN{'[aa:ba]' * 20_000}SZ[19])".encode()
+    session, _ = open_record(data)
+    found = session.view().lines
+    assert found[:2] == ((0, 1, False), (0, 4, True)) and len(found) == MAX_LINES
+    assert session.to_sgf().replace(b"\n", b"") == data
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,10 @@ The moves are not checked by the rules; `tengen.sgf.read_game` and the importer 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -134,11 +137,8 @@ def setup_points(node: Properties, name: str, size: int, off_board: list[str] | 
     points: list[int] = []
     for value in filter(bytes.strip, node.get(name, ())):
         corner, _, other = value.partition(b":")
-        try:
-            ends = [point_of(end, size) for end in (corner, other or corner)]
-        except SgfProblem:
-            ends = [coords.pass_point(size)]
-        if coords.pass_point(size) in ends:
+        first, last = board_point(corner, size), board_point(other or corner, size)
+        if first is None or last is None:
             strange = f"{name}[{value[:12].decode('ascii', 'replace')}]"
             if off_board is None:
                 raise SgfProblem("a point off the board", strange)
@@ -146,7 +146,7 @@ def setup_points(node: Properties, name: str, size: int, off_board: list[str] | 
             continue
         if len(points) > size * size:  # rectangles that cover the board again and again
             raise SgfProblem("more stones than points", f"{len(node[name]):,} values of {name} in one node")
-        rows, columns = (sorted(part) for part in zip(*(divmod(end, size) for end in ends), strict=True))
+        rows, columns = (sorted(part) for part in zip(divmod(first, size), divmod(last, size), strict=True))
         points += [r * size + c for r in range(rows[0], rows[1] + 1) for c in range(columns[0], columns[1] + 1)]
     return points
 
@@ -172,11 +172,26 @@ def move_of(node: Properties, size: int) -> tuple[int, int] | None:
 
 def point_of(value: bytes, size: int) -> int:
     """The point of a raw value, `size * size` for pass. Raises SgfProblem off the board."""
-    text = value.strip()[:12].decode("ascii", "replace")
-    try:
-        return coords.from_sgf(text, size)
-    except SgfError:
-        raise SgfProblem("a point off the board", f"[{text}]") from None
+    point = _points(size).get(value.strip())
+    if point is None:
+        raise SgfProblem("a point off the board", f"[{value.strip()[:12].decode('ascii', 'replace')}]")
+    return point
+
+
+def board_point(value: bytes, size: int) -> int | None:
+    """The point of a raw value; None for a pass and off the board."""
+    point = _points(size).get(value.strip())
+    return None if point == coords.pass_point(size) else point
+
+
+@cache
+def _points(size: int) -> dict[bytes, int]:
+    """The points and the pass by their values: a node may have 400,000, which are read each time that it is drawn."""
+    points = {}
+    for text in ("", *map("".join, product(coords.SGF_LETTERS, repeat=2))):
+        with suppress(SgfError):
+            points[text.encode()] = coords.from_sgf(text, size)
+    return points
 
 
 def missing_handicap(info: SgfInfo, size: int, first: int) -> dict[int, int]:

@@ -7,7 +7,7 @@ write only what changes, so a record that is read and written again keeps every 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,11 @@ from tengen.sgf.grammar import Properties, declared_charset
 from tengen.sgf.info import APPLICATION, SgfInfo, other_name, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import (
     SgfProblem,
+    board_point,
     first_player,
     leading_stones,
     move_of,
     player,
-    point_of,
     read_setup,
     setup_points,
 )
@@ -189,12 +189,12 @@ class GameNode:
 
     @property
     def lines(self) -> list[tuple[int, int]]:
-        """Lines between two points (LN). Values that are none are left out."""
+        """Lines between two points (LN). Values that are none are left out, and those that come again."""
         return self._pairs("LN")
 
     @property
     def arrows(self) -> list[tuple[int, int]]:
-        """Arrows from a point to another (AR). Values that are none are left out."""
+        """Arrows from a point to another (AR). Values that are none are left out, and those that come again."""
         return self._pairs("AR")
 
     @property
@@ -211,16 +211,13 @@ class GameNode:
     @property
     def labels(self) -> dict[int, str]:
         """Texts on points (LB). Values that are none are left out."""
-        labels = {}
+        labels: dict[int, bytes] = {}
         for value in self.properties.get("LB", ()):
             place, colon, text = value.partition(b":")
-            try:
-                point = point_of(place, self.tree.size)
-            except SgfProblem:
-                continue
-            if colon and point != coords.pass_point(self.tree.size):
-                labels[point] = text_of({"LB": [text]}, "LB", self.tree.charset)
-        return labels
+            point = board_point(place, self.tree.size)
+            if colon and point is not None:
+                labels[point] = text
+        return {point: text_of({"LB": [text]}, "LB", self.tree.charset) for point, text in labels.items()}
 
     @labels.setter
     def labels(self, labels: Mapping[int, str]) -> None:
@@ -246,12 +243,11 @@ class GameNode:
 
     def _pairs(self, name: str) -> list[tuple[int, int]]:
         pairs = []
-        for value in self.properties.get(name, ()):
-            start, colon, end = value.partition(b":")
-            with suppress(SgfProblem):
-                pair = point_of(start, self.tree.size), point_of(end, self.tree.size)
-                if colon and coords.pass_point(self.tree.size) not in pair and pair[0] != pair[1]:
-                    pairs.append(pair)
+        for value in dict.fromkeys(self.properties.get(name, ())):
+            first, _, last = value.partition(b":")
+            start, end = board_point(first, self.tree.size), board_point(last, self.tree.size)
+            if start is not None and end is not None and start != end:
+                pairs.append((start, end))
         return pairs
 
     def _points(self, name: str) -> list[int]:

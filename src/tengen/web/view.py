@@ -14,6 +14,8 @@ from tengen.web.counting import territory
 STONES = "XO."
 MAX_LABEL = 100
 """Characters of a label that are sent; the board draws three, and shows the others under the pointer."""
+MAX_LINES = 1000
+"""Lines and arrows that are sent: a record may have 400,000 in a position, and more than a few cannot be told apart."""
 MoveNumbers = Literal["none", "last", "variations", "all"]
 """Which stones show the numbers of their moves: those of the last `LAST_NUMBERS` moves, or those of a variation."""
 MOVE_NUMBERS: tuple[MoveNumbers, ...] = get_args(MoveNumbers)
@@ -53,6 +55,7 @@ class BoardView:
         branches = tuple(child.point for child in node.variations if child.point is not None)
         following = node.tree.following(node)
         onward = following.point if following is not None and following.point is not None else -1
+        lines = [(*pair, False) for pair in node.lines] + [(*pair, True) for pair in node.arrows]
         return BoardView(
             size=size,
             stones="".join(STONES[value] for value in game.board.ravel()),
@@ -65,7 +68,7 @@ class BoardView:
             next=onward if onward != game.pass_point else -1,
             marks=tuple(sorted({**dict.fromkeys(_selected(node), "selected"), **node.marks}.items())),
             labels=tuple((point, text[:MAX_LABEL]) for point, text in sorted(node.labels.items())),
-            lines=tuple((*pair, arrow) for arrow in (False, True) for pair in (node.arrows if arrow else node.lines)),
+            lines=tuple(lines[:MAX_LINES]),
             dimmed=tuple(node.dimmed),
         )
 
