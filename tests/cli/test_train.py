@@ -59,6 +59,9 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
     assert main(words) == 2
     assert f"an earlier command, {tmp_path} --player BOB" in capsys.readouterr().err
     assert main([*words[:2], "elsewhere", *words[3:], "--player", "BOB"]) == 2
+    capsys.readouterr()
+    assert main([*words[:2], *words[3:], "--set", f"data.store={tmp_path}"]) == 2
+    assert f"give them again after the recipe, {tmp_path} --player BOB" in capsys.readouterr().err
     card = read_card(run / "nets" / "mine.onnx")
     assert card.data == f"the games of {tmp_path.name}, the moves of BOB"
     assert card.reproduce == f"tengen train {recipe} {tmp_path} --player BOB --set training.steps=4"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -65,7 +65,9 @@ def command(
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
     run = load_recipe(recipe, _own_store(settings) if games else settings, model=model)
     folder = run_folder(out, run.name)
-    if games:
+    if not games:
+        _check_own_games(run, folder / _GAMES)
+    else:
         RunFolder(folder, kind).check_kind()
         words = [recipe, *games, *(word for name in players for word in ("--player", name))]
         words += [word for setting in settings for word in ("--set", setting)]
@@ -164,6 +166,24 @@ def _own_store(settings: Sequence[str]) -> list[str]:
     return ["data.validation_store=null", *settings, f"data.store={_GAMES}"]
 
 
+def _check_own_games(run: LinearRun | RunConfig, store: Path) -> None:
+    """RecipeError where a run that has games of its own, `store`, would go on with others."""
+    from tengen.data.format import read_manifest
+
+    begun = store.exists() and (store.parent / "recipe.yaml").exists()
+    if begun and Path(run.data.store).resolve() != store.resolve():
+        raise RecipeError(
+            f"{store.parent} holds a run on games of its own: give them again after the recipe, "
+            f"{shlex.join(_words(read_manifest(store)))}, or another folder by --out"
+        )
+
+
+def _words(manifest: Mapping[str, Any]) -> list[str]:
+    """GAMES and --player of the command that imported a store."""
+    names = manifest.get("filters", {}).get("players", [])
+    return [*manifest.get("sources", []), *(word for name in names for word in ("--player", name))]
+
+
 def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bool) -> None:
     """Import games, if any are given, for a run, unless it has begun with them.
 
@@ -181,13 +201,11 @@ def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bo
     if begun and not store.exists():
         raise RecipeError(f"{store.parent} holds a run on a store of games: leave out GAMES, or give --out")
     if begun:
-        manifest = read_manifest(store)
-        before, names = manifest.get("sources", []), manifest.get("filters", {}).get("players", [])
-        if before == list(games) and names == list(players):
+        before = _words(read_manifest(store))
+        if before == [*games, *(word for name in players for word in ("--player", name))]:
             return
-        words = [*before, *(word for name in names for word in ("--player", name))]
         raise RecipeError(
-            f"{store} has the games of an earlier command, {shlex.join(words)}: give the same, or another folder "
+            f"{store} has the games of an earlier command, {shlex.join(before)}: give the same, or another folder "
             "by --out"
         )
     options = ImportOptions(RowOptions(Filters(players=tuple(players))), overwrite=store.exists())
