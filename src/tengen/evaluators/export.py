@@ -23,6 +23,8 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
     NetworkError for an unknown format, for a network that the format cannot express, and without `out` for a name that
     cannot name a file.
     """
+    if form == "onnx":
+        raise NetworkError(f"{path} is an ONNX file already")
     if form not in EXPORT_SUFFIXES:
         raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
     card = read_card(path)
