@@ -209,6 +209,18 @@ def test_setup_changes_all_or_nothing() -> None:
         game.setup(black=["E5"])
 
 
+def test_setup_of_many_points_takes_few_calls_of_python() -> None:
+    """Seven calls a point: a record of 24 KB that sets up full boards 800 times opened in ten seconds."""
+    calls: list[str] = []
+    game, before = Game(19), sys.getprofile()
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        game.setup(black=range(342))
+    finally:
+        sys.setprofile(before)
+    assert len(game.setup_stones) == 342 and len(calls) < 342
+
+
 def kept(game: Game) -> tuple[object, ...]:
     """All that a game knows which does not follow from the rest."""
     settings = (game.size, game.rules, game.komi, game.move_limit, game.native().declares_no_result)

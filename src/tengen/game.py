@@ -321,10 +321,12 @@ class Game:
         Raises IllegalMove after a move, on an occupied point, or where a chain has no liberty. The game is then
         unchanged.
         """
-        game = self._native.copy()
+        game, points_of_board = self._native.copy(), range(self.pass_point)
         try:
             for color, points in ((BLACK, black), (WHITE, white)):
-                for point in map(self.point, points):
+                for vertex in points:
+                    # Records set up thousands of full boards: `point` would take most of the time.
+                    point = vertex if type(vertex) is int and vertex in points_of_board else self.point(vertex)
                     try:
                         game.setup(point, color)
                     except ValueError as error:

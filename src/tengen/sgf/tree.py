@@ -627,7 +627,7 @@ class GameTree:
                 except IllegalMove as error:
                     yield node, str(error), True
                     continue
-                if node.setup and moves:
+                if moves and node.setup:
                     yield node, f"stones are set up after move {moves}: earlier captures are not counted", False
             branches = sorted(node.variations, key=lambda child: -size[child.id])
             pending.extend((child, game, turn, place == 0) for place, child in enumerate(branches))
@@ -665,8 +665,7 @@ def _advance(game: Game, turn: int, node: GameNode) -> tuple[Game, int]:
         turn = node.to_play
     if stones or (turn != game.to_play and not game.move_count):
         board = game.board.ravel()
-        for point, color in stones.items():
-            board[point] = color
+        board[list(stones)] = list(stones.values())
         black, white = (np.flatnonzero(board == color).tolist() for color in (BLACK, WHITE))
         if game.move_count:
             game = game.restarted(black, white, turn)
