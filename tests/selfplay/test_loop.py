@@ -39,11 +39,12 @@ from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay import learn, loop, transport
+from tengen.selfplay import helper, learn, loop, transport
 from tengen.selfplay.anchors import early_numbers
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.events import hours_of
 from tengen.selfplay.folder import SelfPlayFolder, code_version
-from tengen.selfplay.loop import SelfPlayRun, hours_of, kept_networks
+from tengen.selfplay.loop import SelfPlayRun, kept_networks
 from tengen.selfplay.network_checks import draw_probe, prediction_figures
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
@@ -417,37 +418,6 @@ def test_a_rating_counts_the_hours_of_its_own_cycle(unbroken: Path) -> None:
         assert 3600 * point["hours"] <= begun + sum(own.values()) - own["rate"] + 0.01
 
 
-def test_a_helper_plays_with_the_stages_of_the_lead(
-    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where the lead was started again with others since."""
-    folder, stop, played = SelfPlayFolder(tmp_path / "run"), ShutdownFlag(), []
-    lead, later = (
-        load_recipe(str(recipe), [*SMALL, f"stages.1.search.visits={visits}"], model=SelfPlayConfig)
-        for visits in (8, 9)
-    )
-
-    class Player:
-        def __init__(self, config: SelfPlayConfig, *_: object) -> None:
-            self.config = config
-
-        def help(self, *_: object) -> None:
-            played.append(self.config.at(1).search.visits)
-            folder.prepare(later)
-            if len(played) == 2:
-                stop.set()
-
-    folder.prepare(lead)
-    folder.network(0).parent.mkdir()
-    folder.network(0).touch()
-    transport.FolderTransport(folder).cycle_games(0).begin()
-    monkeypatch.setattr(loop, "CyclePlayer", Player)
-    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=lambda _: None))
-    with pytest.raises(KeyboardInterrupt):
-        loop.help_generate(load_recipe(str(recipe), SMALL, model=SelfPlayConfig), folder.path, Observer(), stop)
-    assert played == [8, 9]
-
-
 @pytest.mark.parametrize("cycles", [2, 4])
 def test_helpers_end_with_the_run_and_not_with_their_own_recipe(
     cycles: int, small: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -464,11 +434,11 @@ def test_helpers_end_with_the_run_and_not_with_their_own_recipe(
         assert cycles == 2 and next(waits) <= 2, "it waits"
         SelfPlayFolder(out).prepare(config)
 
-    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
-    loop.help_generate(config, out, Observer(), ShutdownFlag())
+    monkeypatch.setattr(helper, "time", SimpleNamespace(sleep=sleep))
+    helper.help_generate(config, out, Observer(), ShutdownFlag())
     if cycles == 2:
         SelfPlayFolder(out).prepare(longer)
-    loop.help_rate(config, out, Observer(), ShutdownFlag())
+    helper.help_rate(config, out, Observer(), ShutdownFlag())
     assert next(waits) == (3 if cycles == 2 else 1)
 
 
@@ -491,10 +461,10 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
         waits.append(seconds)
         (out / "log.jsonl").write_text("".join(log))
 
-    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(helper, "time", SimpleNamespace(sleep=sleep))
     config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=SelfPlayConfig)
     with ShutdownFlag() as stop:
-        loop.help_rate(config, out, Observer(), stop)
+        helper.help_rate(config, out, Observer(), stop)
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3
     assert (out / "report.html").exists(), "the lead wrote its last one before the rating"

@@ -49,17 +49,21 @@ def command(
 
 
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluster: str, quiet: bool) -> Path | None:
-    from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import SelfPlayConfig
     from tengen.selfplay.folder import SelfPlayFolder
-    from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
     from tengen.selfplay.progress import Observer, TerminalObserver
 
     config = load_recipe(recipe, settings, model=SelfPlayConfig)
     folder = run_folder(out, config.name)
     config = SelfPlayFolder(folder).with_network(config)
-    network_fields(config.network)
+    if role == "lead":
+        from tengen.recipes.loader import network_fields
+        from tengen.selfplay.loop import SelfPlayRun
+
+        network_fields(config.network)
+    else:  # which needs no PyTorch
+        from tengen.selfplay.helper import help_generate, help_rate
     shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
     with ExitStack() as stack:
         joined = None

@@ -36,6 +36,11 @@ def brief(event: Event) -> dict[str, Any]:
     return {name: event[name] for name in ("step", "cycle", "gate", *_TIMES) if name in event}
 
 
+def hours_of(events: Sequence[Event]) -> float:
+    """Hours that the cycles of these events took."""
+    return sum(sum(event["seconds"].values()) for event in events) / 3600
+
+
 def playing_seconds(event: Event) -> float:
     """How long the games of a cycle took; with `overlap` more than the run waited for them. 0 where it is not known."""
     return number(event, number(event, 0.0, "seconds", "generate"), "playing_seconds")

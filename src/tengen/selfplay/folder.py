@@ -78,9 +78,11 @@ class SelfPlayFolder(RunFolder):
         """
         if config.network or config.start is None:
             return config
-        from tengen.training.start import own_file  # needs PyTorch
+        if not (start := self._start).exists():
+            from tengen.training.start import own_file  # needs PyTorch
 
-        found = read_card(own_file(str(self.start(config.start))))
+            start = own_file(config.start)
+        found = read_card(start)
         card = config.card.model_copy(update={"search": config.card.search or found.search})
         return config.model_copy(update={"network": found.config, "card": card})
 

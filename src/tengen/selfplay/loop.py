@@ -1,4 +1,4 @@
-"""A self-play run from its first game to the finished network, or resumed, and the processes that help it.
+"""A self-play run from its first game to the finished network, or resumed.
 
 A cycle consists of games with the network of the cycle, training, gate and rating. It is done when its event is in the
 log. Until then a resumed run repeats its parts with the same result, except for the finished games, which are kept.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,22 +33,21 @@ from tengen.selfplay.cluster_learner import ClusterLearner
 from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
-from tengen.selfplay.events import brief
+from tengen.selfplay.events import brief, hours_of
 from tengen.selfplay.folder import SelfPlayFolder, code_version
 from tengen.selfplay.gate import gate
 from tengen.selfplay.learn import Learner
 from tengen.selfplay.network_checks import draw_probe, network_figures, training_mode_difference
 from tengen.selfplay.play import CyclePlayer, GenerationStats, RecentGames
 from tengen.selfplay.progress import Observer
-from tengen.selfplay.rate import rate
-from tengen.selfplay.rating_book import RatingBook, RatingEvent
+from tengen.selfplay.rate import rate_network
+from tengen.selfplay.rating_book import RatingBook
 from tengen.selfplay.report import Reporter, write_report
 from tengen.selfplay.statistics import game_statistics
 from tengen.selfplay.transport import FolderTransport
 
 _logger = logging.getLogger(__name__)
 _PROBED = 32  # positions on which network file and module are compared
-_POLL_SECONDS = 1.0
 _WHOLE = 10  # newest events whose figures stay in memory; the log has all
 
 
@@ -370,97 +368,7 @@ class _Lead:
         return path
 
 
-def rate_network(
-    config: SelfPlayConfig,
-    folder: SelfPlayFolder,
-    number: int,
-    conditions: CycleConditions,
-    hours: float,
-    stop: ShutdownFlag,
-    cluster: Cluster | None = None,
-) -> RatingEvent:
-    """Rate a network of a run, `hours` after its beginning, at the fair komi of its cycle.
-
-    Raises KeyboardInterrupt on a requested shutdown.
-    """
-    komi = conditions.fair_komi[config.game.main_size]
-    games = number * config.games_per_cycle
-    networks = dict(folder.networks())
-    return rate(
-        folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check, cluster=cluster
-    )
-
-
 def kept_networks(config: SelfPlayConfig, folder: SelfPlayFolder) -> set[int]:
     """Numbers of the networks that a rating needs, now or later."""
     early = early_powers(config.cycles) if "early" in config.rating.anchors else [1]
     return RatingBook.read(folder.path).networks() | set(config.rated_networks()) | set(early)
-
-
-def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
-    """Hours that the cycles of these events took."""
-    return sum(sum(event["seconds"].values()) for event in events) / 3600
-
-
-def help_generate(config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
-    """Play games of the current cycle of a run that another process leads, until its last cycle.
-
-    Every cycle is played with the stages of the run's own recipe, which also says how many there are. Raises
-    RecipeError when there is no run, or another one, in the folder, and when other code than this leads it;
-    KeyboardInterrupt on a requested shutdown.
-    """
-    folder = _join(config, path)
-    transport = FolderTransport(folder)
-    recent = RecentGames(transport)
-    while (cycle := transport.cycles_stored()) < folder.with_stages(config).cycles:
-        stop.check()
-        folder.check_code()  # the lead may be started again with another
-        if transport.network(config.playing_network(cycle)) and transport.cycle_games(cycle).is_open():
-            now = folder.with_stages(config)  # of a cycle that is open: they no longer change
-            conditions = CycleConditions.of(now, recent.before(cycle), cycle)
-            CyclePlayer(now, transport, stop).help(cycle, conditions, observer.playing)
-        time.sleep(_POLL_SECONDS)
-
-
-def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
-    """Rate the networks of a run that another process leads as they appear, until the last.
-
-    A network is rated once its cycle is in the log, which has the hours of its rating. A network whose file is gone by
-    then did not have to be rated and is skipped. The lead does not wait for the ratings: once all cycles are in the log
-    each rating is followed by a new report. Raises as help_generate does, and RecipeError when another process
-    rates already.
-    """
-    folder = _join(config, path)
-    recent = RecentGames(FolderTransport(folder))
-    with folder.locked("rate") as free:
-        if not free:
-            raise RecipeError(f"{path}: another process rates the networks of this run")
-        rated = 0  # the newest network that was rated or skipped
-        while True:
-            stop.check()
-            folder.check_code()
-            now, events = folder.with_stages(config), folder.events("cycle")
-            number = next((number for number in now.rated_networks() if number > rated), None)
-            if number is None:
-                return
-            if len(events) < number:
-                time.sleep(_POLL_SECONDS)
-                continue
-            rated = number
-            if not folder.network(number).exists():
-                continue
-            cycle = number - 1  # the one that made this network
-            observer.rating(cycle)
-            conditions = CycleConditions.of(now, recent.before(cycle), cycle)
-            observer.rated(str(rate_network(now, folder, number, conditions, hours_of(events[:number]), stop)))
-            if len(folder.events("cycle")) >= now.cycles:  # before, the lead writes it, and knows when the run ends
-                write_report(path, now)
-
-
-def _join(config: SelfPlayConfig, path: Path) -> SelfPlayFolder:
-    folder = SelfPlayFolder(path)
-    if not folder.recipe.exists():
-        raise RecipeError(f"{path} holds no run yet: start it with 'tengen zero {config.name} --out {path}' first")
-    folder.check_config(config)
-    folder.check_code()
-    return folder

@@ -22,8 +22,11 @@ from tengen.match.settings import MatchSettings
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import distinct_games
 from tengen.rules import Rules
+from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.anchors import Anchor, RunPlayers, find_anchors, network_name
+from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.matches import (
     Load,
     PlayerOpener,
@@ -151,6 +154,27 @@ def rate(
     for sentence in filter(None, (*event.left_out, *event.warnings, event.only_beats_itself)):
         logger.warning("%s", sentence)
     return event
+
+
+def rate_network(
+    config: SelfPlayConfig,
+    folder: SelfPlayFolder,
+    number: int,
+    conditions: CycleConditions,
+    hours: float,
+    stop: ShutdownFlag,
+    cluster: Cluster | None = None,
+) -> RatingEvent:
+    """Rate a network of a run, `hours` after its beginning, at the fair komi of its cycle.
+
+    Raises KeyboardInterrupt on a requested shutdown.
+    """
+    komi = conditions.fair_komi[config.game.main_size]
+    games = number * config.games_per_cycle
+    networks = dict(folder.networks())
+    return rate(
+        folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check, cluster=cluster
+    )
 
 
 def play_anchor(
