@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +63,15 @@ class Candidate:
     node_visits: int = 0
     node_weight: float = 0.0
     pv_node_visits: tuple[int, ...] = ()
+
+    @classmethod
+    def of_columns(cls, **columns: Sequence[Any]) -> list[Candidate]:
+        """The moves of a column a field, all fields. The constructor of a frozen class takes three times as long, for
+        362 moves on 19x19 each time that a search is asked."""
+        found = [cls.__new__(cls) for _ in columns["point"]]
+        for candidate, row in zip(found, zip(*columns.values(), strict=True), strict=True):
+            vars(candidate).update(zip(columns, row, strict=True))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,34 +160,22 @@ class SearchView:
 
     def candidates(self, pv_length: int = PV_LENGTH) -> tuple[Candidate, ...]:
         """The legal moves: the search's choice, then by the weights to play them, visits and the network's prior."""
-        stats, chosen, knows_score = self.stats(), self.choose(0), self.has_score
-        columns = {field.name: getattr(stats, field.name).tolist() for field in fields(stats)}
-        found = []
-        for row in zip(*columns.values(), strict=True):
-            move = dict(zip(columns, row, strict=True))
-            line = self.line(move["point"], pv_length) if move["visits"] else []
-            found.append(
-                Candidate(
-                    point=move["point"],
-                    visits=move["visits"],
-                    winrate=(move["value"] + 1) / 2,
-                    score=move["score"] if knows_score else None,
-                    prior=move["prior"],
-                    lcb=(move["value_lcb"] + 1) / 2,
-                    pv=tuple(step.point for step in line),
-                    pv_visits=tuple(step.visits for step in line),
-                    utility=move["utility"],
-                    utility_lcb=move["utility_lcb"],
-                    weight=move["weight"],
-                    lead=_known(move["lead"]),
-                    score_stdev=_known(move["score_stdev"]),
-                    no_result=_known(move["no_result"]),
-                    play_weight=move["play_weight"],
-                    node_visits=move["node_visits"],
-                    node_weight=move["node_weight"],
-                    pv_node_visits=tuple(step.node_visits for step in line),
-                )
-            )
+        stats, chosen = self.stats(), self.choose(0)
+        columns: dict[str, list[Any]] = {field.name: getattr(stats, field.name).tolist() for field in fields(stats)}
+        visited = zip(columns["point"], columns["visits"], strict=True)
+        lines = [self.line(point, pv_length) if visits else [] for point, visits in visited]
+        for name in ("lead", "score_stdev", "no_result"):
+            columns[name] = [None if math.isnan(value) else value for value in columns[name]]
+        if not self.has_score:
+            columns["score"] = [None] * len(lines)
+        found = Candidate.of_columns(
+            winrate=[(value + 1) / 2 for value in columns.pop("value")],
+            lcb=[(value + 1) / 2 for value in columns.pop("value_lcb")],
+            pv=[tuple([step.point for step in line]) for line in lines],
+            pv_visits=[tuple([step.visits for step in line]) for line in lines],
+            pv_node_visits=[tuple([step.node_visits for step in line]) for line in lines],
+            **columns,
+        )
         return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.play_weight, -c.visits, -c.prior)))
 
     def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
@@ -254,10 +242,6 @@ def check_seed(seed: int) -> None:
     """Raise RecipeError for a seed that native code does not take."""
     if not 0 <= seed < 2**64:
         raise RecipeError(f"seed must lie between 0 and 2**64 - 1, not {seed}")
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 MAX_THREADS = 1024
