@@ -1,6 +1,8 @@
 """The folder of a run: which run lies there, who works on it, and what it is compared with."""
 
 import errno
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +50,25 @@ def test_the_first_setting_that_differs_is_named(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"learn\.lr = 0\.1, not 0\.2"):
         folder.check_same(Recipe(learn={"threads": 4, "lr": 0.2}), may_change=("learn.threads",))
     folder.check_same(Recipe(name="y"), compared=lambda recipe: {**recipe, "name": ""})
+
+
+def test_a_recipe_is_parsed_again_only_where_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that help a run ask for it twice a second. Its time and size say nothing about its content."""
+    folder, parsed = RunFolder(tmp_path, "supervised"), []
+
+    def load(text: str) -> object:
+        parsed.append(text)
+        return json.loads(text)
+
+    monkeypatch.setattr("tengen.runs.folder.yaml.safe_load", load)
+    for lr in (0.3, 0.4):
+        folder.recipe.write_text(json.dumps(RECIPE | {"lr": lr}))
+        os.utime(folder.recipe, (1, 1))
+        for _ in range(3):
+            saved = folder.saved_recipe()
+            assert saved == RECIPE | {"lr": lr}
+            saved.clear()
+    assert len(parsed) == 2
 
 
 def test_a_setting_that_is_newer_than_the_run_counts_as_that_by_default(tmp_path: Path) -> None:

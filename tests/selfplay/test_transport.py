@@ -28,6 +28,7 @@ from tengen.evaluators import device_rates
 from tengen.evaluators.installed_networks import find_network
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay import play
+from tengen.selfplay import transport as transport_module
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -261,7 +262,7 @@ def test_one_thread_may_look_while_another_writes(tmp_path: Path) -> None:
         most = 0
         while not stop.is_set():
             try:
-                found = len(pending.games())
+                found = len(pending.numbers())
                 assert found >= most, f"{most} games, then {found}"
                 most = found
             except Exception as error:
@@ -281,7 +282,7 @@ def test_one_thread_may_look_while_another_writes(tmp_path: Path) -> None:
         watcher.join()
         sys.setswitchinterval(interval)
     assert not failures
-    assert len(pending.games()) == 60
+    assert len(pending.numbers()) == 60
 
 
 class MemoryGames:
@@ -306,9 +307,9 @@ class MemoryGames:
     def flush(self) -> None:
         pass
 
-    def games(self) -> dict[int, GameRecord]:
+    def numbers(self) -> set[int]:
         with self.lock:
-            return dict(self.finished)
+            return set(self.finished)
 
     def claim(self, total: int) -> MemoryClaim:
         return MemoryClaim(self, total)
@@ -355,7 +356,7 @@ class MemoryTransport:
         return self.stored[cycle]
 
     def store_cycle(self, cycle: int) -> list[GameRecord]:
-        games = self.cycles[cycle].games()
+        games = self.cycles[cycle].finished
         self.stored.append([games[number] for number in sorted(games)])
         return self.stored[cycle]
 
@@ -512,6 +513,35 @@ def test_a_cycle_opens_one_shard_however_many_there_are(tmp_path: Path, monkeypa
         assert len(recent.before(cycle + 1)) == 2 * min(4, cycle + 1)
         assert leader.store() is leader.store()
     assert opened == [f"shard-{cycle:05d}.arrow" for cycle in range(30) for _ in ("leader", "helper")]
+
+
+def test_a_process_that_waits_reads_each_file_of_games_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It read all games of the cycle again every second. Afterwards no file is open, so that the lead can remove it."""
+    opened: list[str] = []
+
+    class Counted(store_module.Shard):
+        def __init__(self, path: Path, *args: Any) -> None:
+            opened.append(path.name)
+            super().__init__(path, *args)
+
+    monkeypatch.setattr(transport_module, "Shard", Counted)
+    lead, helper = (FolderTransport(SelfPlayFolder(tmp_path)) for _ in range(2))
+    config = CONFIG.model_copy(update={"games_per_cycle": 2})
+    for cycle in (0, 1):
+        games = lead.cycle_games(cycle)
+        games.begin()
+        for number in (0, 1):
+            games.add([game(number)])
+            games.flush()
+            player = CyclePlayer(config.model_copy(update={"games_per_cycle": number + 1}), helper, ShutdownFlag())
+            for _ in range(3):
+                assert player.help(cycle, CycleConditions.of(config, [], cycle), lambda *_: None).games == 0
+        assert sorted(opened) == sorted(path.name for path in games.folder.glob("*.arrow"))
+        opened.clear()
+        if sys.platform == "linux":
+            assert str(games.folder) not in Path("/proc/self/maps").read_text()
+        assert len(lead.store_cycle(cycle)) == 2
+        opened.clear()
 
 
 def test_a_store_that_was_written_anew_is_opened_anew(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ class RunFolder:
         Raises RecipeError where the file cannot be read.
         """
         try:
-            found = yaml.safe_load(self.recipe.read_text(encoding="utf-8"))
+            found = _parsed(self.recipe.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -163,6 +164,12 @@ def _difference(before: Any, now: Any, may_change: Collection[str], place: str) 
         return None if same else f"{place} = {_text(before)}, not {_text(now)}"
     found = (_difference(was, now_is, may_change, name) for name, was, now_is in pairs)
     return next((text for text in found if text), None)
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> Any:
+    """The content of a recipe. A process that waits asks for the same one again and again; parsing takes 10 ms."""
+    return yaml.safe_load(text)
 
 
 def _completed(saved: dict[str, Any], model: type[BaseModel], now: dict[str, Any]) -> dict[str, Any]:

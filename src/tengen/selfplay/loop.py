@@ -220,7 +220,7 @@ class _Lead:
         conditions = CycleConditions.of(self.config, self.recent.before(cycle), cycle)
         before, stats = self.config.games_per_cycle, GenerationStats()
         if self.transport.cycles_stored() <= cycle:
-            before = len(self.transport.cycle_games(cycle).games())
+            before = len(self.transport.cycle_games(cycle).numbers())
             stats = self.player.play(cycle, conditions, self._show)
         self.recent.add(cycle, self.transport.store_cycle(cycle))
         return PlayedCycle(cycle, conditions, before, stats, time.monotonic() - began)

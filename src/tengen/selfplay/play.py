@@ -87,14 +87,14 @@ class CyclePlayer:
         games, stats = self.transport.cycle_games(cycle), GenerationStats()
         games.begin()
         known, since, warned = -1, 0.0, False
-        while len(there := games.games()) < self.config.games_per_cycle:
+        while len(there := games.numbers()) < self.config.games_per_cycle:
             self.stop.check()
             stats += (done := self.help(cycle, conditions, progress))
             if done.games or len(there) > known:
                 known, since = len(there), time.monotonic()
             elif not warned and time.monotonic() - since > _LONG:
                 warned = True
-                _logger.warning("%s", _waits(cycle, there.keys(), self.config.games_per_cycle))
+                _logger.warning("%s", _waits(cycle, there, self.config.games_per_cycle))
             if not done.games:  # other processes still play
                 time.sleep(_POLL_SECONDS)
         return stats
@@ -108,7 +108,7 @@ class CyclePlayer:
             first = next(numbers, None)
             if first is None:
                 return GenerationStats()
-            done = before = len(games.games())
+            done = before = len(games.numbers())
             evaluations = 0
             progress(cycle, done, total, 0)
             network = self.network(cycle)

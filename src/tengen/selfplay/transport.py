@@ -12,7 +12,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -59,8 +59,8 @@ class CycleGames(Protocol):
     def flush(self) -> None:
         """Return once all added games are safe. Raises StoreError where they cannot be kept."""
 
-    def games(self) -> dict[int, GameRecord]:
-        """All games of the cycle so far by number, of every process."""
+    def numbers(self) -> set[int]:
+        """The numbers of all games of the cycle so far, of every process."""
 
     def claim(self, total: int) -> Claim:
         """Claim games of the cycle, which has `total`."""
@@ -91,7 +91,8 @@ class Transport(Protocol):
 class FolderTransport:
     """The run folder on a disk that all processes share. Safe between threads.
 
-    The store stays open and grows with its manifest, so that a cycle costs the same however many are behind it.
+    The store stays open and grows with its manifest, so that a cycle costs the same however many are behind it. What is
+    known of the games of the newest cycle stays too: a process that waits for those of others reads each file once.
     """
 
     def __init__(self, folder: SelfPlayFolder) -> None:
@@ -99,13 +100,18 @@ class FolderTransport:
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._seen: tuple[int, int] | None = None  # of the manifest that `_store` has
+        self._pending: FolderGames | None = None
 
     def network(self, number: int) -> Path | None:
         path = self._folder.network(number)
         return path if path.exists() else None
 
     def cycle_games(self, cycle: int) -> FolderGames:
-        return FolderGames(self._folder.pending(cycle))
+        folder = self._folder.pending(cycle)
+        with self._lock:
+            if self._pending is None or self._pending.folder != folder:
+                self._pending = FolderGames(folder)
+            return self._pending
 
     def cycles_stored(self) -> int:
         if not (self._folder.games / MANIFEST).exists():
@@ -131,6 +137,7 @@ class FolderTransport:
         return [shard.row(i) for i in range(len(shard))]
 
     def store_cycle(self, cycle: int) -> list[GameRecord]:
+        self._pending = None  # the games of files that it found damaged were played again
         pending = self.cycle_games(cycle)
         if self.cycles_stored() > cycle:
             ordered = self.stored_games(cycle)
@@ -147,11 +154,18 @@ class FolderTransport:
 
 def number_of(record: GameRecord) -> int:
     """The number of a self-play game in its cycle."""
-    return int(record.source.rpartition("/")[2])
+    return _number(record.source)
+
+
+def _number(source: str) -> int:
+    return int(source.rpartition("/")[2])
 
 
 class FolderGames:
-    """`CycleGames` as a folder of small files, each complete or absent. Blocks are claimed by locks on files."""
+    """`CycleGames` as a folder of small files, each complete or absent. Blocks are claimed by locks on files.
+
+    Of the files that were read it keeps the numbers of their games: records would keep the files open.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -159,7 +173,7 @@ class FolderGames:
         self.damaged: list[Path] = []  # files that could not be read; their games count as unplayed
         self._waiting: list[GameRecord] = []
         self._flushed = time.monotonic()
-        self._read: dict[Path, list[GameRecord]] = {}
+        self._read: dict[Path, list[int]] = {}
         self._lock = threading.RLock()
 
     def begin(self) -> None:
@@ -180,25 +194,33 @@ class FolderGames:
             self._flushed = time.monotonic()
             if self._waiting:
                 path = self._write(self._waiting)
-                self._read[path] = self._waiting
+                self._read[path] = [number_of(record) for record in self._waiting]
                 self._waiting = []
 
-    def games(self) -> dict[int, GameRecord]:
+    def numbers(self) -> set[int]:
         with self._lock:
-            for path in sorted(set(self.folder.glob("games-*.arrow")) - self._read.keys()):
-                try:
-                    shard = Shard(path, int(path.stem.rpartition("-")[2]))
-                except StoreError as error:
-                    if not self.is_open():
-                        break  # another process has stored the cycle meanwhile
-                    # An error of the system, such as too many open files, says nothing about the games.
-                    if path.exists() and getattr(error.__cause__, "errno", None) is not None:
-                        raise
-                    self._set_aside(path)
-                    continue
-                self._read[path] = [shard.row(i) for i in range(len(shard))]
-            found = [record for records in self._read.values() for record in records] + self._waiting
+            for path, shard in self._shards(self._read):
+                self._read[path] = [_number(source) for source in shard.batch.column("source").to_pylist()]
+            return {number_of(record) for record in self._waiting}.union(*self._read.values())
+
+    def games(self) -> dict[int, GameRecord]:
+        """All games of the cycle so far by number, of every process."""
+        with self._lock:
+            found = [shard.row(i) for _, shard in self._shards() for i in range(len(shard))] + self._waiting
         return {number_of(record): record for record in found}
+
+    def _shards(self, known: Container[Path] = ()) -> Iterator[tuple[Path, Shard]]:
+        """The files that are not in `known`. None follows once another process has stored the cycle."""
+        for path in sorted(path for path in self.folder.glob("games-*.arrow") if path not in known):
+            try:
+                yield path, Shard(path, int(path.stem.rpartition("-")[2]))
+            except StoreError as error:
+                if not self.is_open():
+                    return
+                # An error of the system, such as too many open files, says nothing about the games.
+                if path.exists() and getattr(error.__cause__, "errno", None) is not None:
+                    raise
+                self._set_aside(path)
 
     def claim(self, total: int) -> FolderClaim:
         return FolderClaim(self, total)
@@ -247,7 +269,7 @@ class FolderClaim:
     def __iter__(self) -> Iterator[int]:
         for block in range(-(-self._total // BLOCK)):
             if block not in self._held and self._claim(block):
-                played = self._games.games()
+                played = self._games.numbers()
                 if not self._games.is_open():
                     return  # `played` may lack games that are in the store
                 numbers = range(block * BLOCK, min((block + 1) * BLOCK, self._total))
