@@ -25,6 +25,7 @@ ANNOTATIONS: dict[str, tuple[str, ...]] = {
 }
 # The grades of moves that a record annotates; a move that is very bad has the next one.
 MOVE_GRADES = {"TE": GOOD, "IT": GOOD, "DO": DOUBTFUL, "BM": BAD}
+_NOT_OF_MOVES = ANNOTATIONS.keys() - MOVE_GRADES.keys()
 
 
 def remarks(node: GameNode) -> str:
@@ -39,16 +40,16 @@ def remarks(node: GameNode) -> str:
 
 def has_remark(node: GameNode) -> bool:
     """Whether a node has a comment, a name or an annotation that no color of a move shows."""
-    text = b"".join(value for name in ("C", "N") for value in node.properties.get(name, ()))
-    return bool(text.strip()) or any(name in node.properties for name in ANNOTATIONS if name not in MOVE_GRADES)
+    text = b"".join([*node.properties.get("C", ()), *node.properties.get("N", ())])
+    return bool(text.strip()) or not _NOT_OF_MOVES.isdisjoint(node.properties)
 
 
 def annotated_grade(node: GameNode) -> int:
     """The grade of the move of a node by its annotation: a class of losses (`ReviewedMove.grade`) or `GOOD`; -1 without
     a move or an annotation of it."""
-    name = next((name for name in MOVE_GRADES if name in node.properties), None)
-    if node.move is None or name is None:
+    if node.move is None or MOVE_GRADES.keys().isdisjoint(node.properties):
         return -1
+    name = next(name for name in MOVE_GRADES if name in node.properties)
     return MOVE_GRADES[name] + (name == "BM" and _is_strong(node, name))
 
 

@@ -46,10 +46,10 @@ class _Rows:
     def take(self, row: int, column: int) -> None:
         """Take a column of a row, and all before it."""
         at, last = self._first + row, self._last
-        last[at] = max(last[at], column)
-        while at > 1:
+        while at and last[at] < column:  # above a minimum that stays all others stay too
+            last[at] = column
+            column = min(column, last[at ^ 1])
             at //= 2
-            last[at] = min(last[2 * at], last[2 * at + 1])
 
     def next_free(self, row: int, column: int) -> int:
         """The first row from this one on that is free from a column on, with a gap before it."""
