@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -116,7 +116,7 @@ class EditHistory:
         source.pop()
         target.append(replace(edit, revealed=self._follow(edit.states, turn, edit.revealed)))
         changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
-        added = [child for old, new in changes for child in new.children if child not in old.children]
+        added = [child for old, new in changes for child in _without(new.children, old.children)]
         shown = edit.shown if edit.shown in self._tree else edit.states[0][0]
         return added[0] if added else shown
 
@@ -163,10 +163,15 @@ class EditHistory:
             for name in _changed(old, new):
                 node._set(name, new.properties.get(name, []))
             if old.children != new.children:
-                here = node.children
-                kept = [child for child in new.children if child in here or child not in old.children]
-                added = [child for child in here if child not in new.children and child not in old.children]
-                self._tree.set_children(node, [*kept, *added])
+                gone = _without(old.children, node.children)
+                added = _without(node.children, {*new.children, *old.children})
+                self._tree.set_children(node, [*_without(new.children, gone), *added])
+
+
+def _without(nodes: Iterable[GameNode], others: Iterable[GameNode]) -> list[GameNode]:
+    """The nodes that are not among the others, in linear time: a node may have thousands of children."""
+    left_out = set(others)
+    return [node for node in nodes if node not in left_out]
 
 
 def _changed(before: _NodeState, after: _NodeState) -> set[str]:

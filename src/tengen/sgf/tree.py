@@ -439,13 +439,14 @@ class GameTree:
     def set_children(self, parent: GameNode, children: Sequence[GameNode]) -> None:
         """Order, remove and put back the children of a node, each with all that follows it."""
         self.version += 1
-        for gone in (child for child in parent.children if child not in children):
+        before, after = set(parent.children), set(children)
+        for gone in before - after:
             for node in _with_all_below(gone):
                 del self._nodes[node.id]
                 self._visited.pop(node.id, None)
             if self._visited.get(parent.id) is gone:
                 del self._visited[parent.id]
-        for back in (child for child in children if child not in parent.children):
+        for back in after - before:
             self._nodes.update((node.id, node) for node in _with_all_below(back))
         parent.children = list(children)
 
