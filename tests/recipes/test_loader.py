@@ -14,8 +14,8 @@ import yaml
 from pydantic import BaseModel
 
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind, recipe_names
-from tengen.recipes.loader import _apply, network_fields, read_recipe, recipe_text
+from tengen.recipes import load_recipe, loader, recipe_kind, recipe_names
+from tengen.recipes.loader import FOLDER, _apply, network_fields, read_recipe, recipe_text
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
@@ -269,6 +269,27 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
 
 
 BOMB = ", ".join(f"&{name} [{', '.join(['*' + inner] * 9)}]" for inner, name in pairwise("abcdefghij"))
+
+
+def test_wrong_yaml_is_shown_with_its_place_and_what_is_there(tmp_path: Path) -> None:
+    """The parser in C names neither the character nor what was expected."""
+    path = tmp_path / "bad.yaml"
+    path.write_text("data:\n\t- games\n")
+    with pytest.raises(RecipeError, match=r"found character '\\t' that cannot start any token .*line 2, column 1"):
+        read_recipe(path)
+
+
+@pytest.mark.parametrize("kind", [loader._FastLoader, loader._Loader])
+def test_with_and_without_libyaml_recipes_mean_the_same(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in FOLDER.glob("*.yaml")]
+    texts += ["a: [1e-3, ~/x, {9:1}, gtp:gnugo --level 1, 0x10, 017, yes, 'x', ~]", "{store:}"]
+    expected = [yaml.load(text, loader._Loader) for text in texts]
+    assert expected[-2]["a"][0] == 0.001 and expected[-1] == {"store": None}
+    monkeypatch.setattr(loader, "_FastLoader", kind)
+    assert [loader._parsed(text) for text in texts] == expected
+    for text in ("a: &a [*a]", f"a: {'9' * 1001}", f"a: [&a [x], {BOMB}]"):
+        with pytest.raises(yaml.YAMLError):
+            yaml.load(text, kind)
 
 
 @pytest.mark.parametrize(

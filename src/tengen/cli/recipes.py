@@ -13,7 +13,8 @@ from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.recipes.costs import kept_costs
-from tengen.recipes.loader import FOLDER, load_recipe, read_recipe, recipe_fields, recipe_names, recipe_text
+from tengen.recipes.loader import FOLDER, read_recipe, recipe_fields, recipe_names, recipe_text, settled
+from tengen.training.config import RunConfig
 
 _WIDE = 180  # columns, of the table with papers in a window
 
@@ -84,7 +85,7 @@ def _training(data: dict[str, Any]) -> str | None:
     """Optimizer, batch size and length of a supervised run."""
     if data.get("kind", "supervised") != "supervised":
         return None
-    training = load_recipe(data["name"]).training
+    training = settled(data, None, RunConfig).training
     optimizer = training.optimizer
     epochs = None if training.epochs is None else f"{training.epochs:g} epochs"
     samples = (

@@ -37,7 +37,7 @@ _MAX_DIGITS = 1000
 """Characters of an integer: of some thousands Python makes no text again."""
 
 
-class _Loader(yaml.SafeLoader):
+class _Dialect(yaml.constructor.SafeConstructor, yaml.resolver.Resolver):
     """YAML of a limited size, whose numbers are those of its version 1.2, as 1e-3: PyYAML wants a dot and a sign, as
     1.0e-3. A text that begins with ~/ is a path in the user's home folder."""
 
@@ -61,16 +61,32 @@ def _expanded(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
     return known[node]
 
 
-_Loader.add_implicit_resolver(
+_Dialect.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$"), list("-+.0123456789")
 )
 
 
-def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
+def _text(loader: Any, node: yaml.ScalarNode) -> str:
     return expand_home(str(loader.construct_scalar(node)))
 
 
-_Loader.add_constructor("tag:yaml.org,2002:str", _text)
+_Dialect.add_constructor("tag:yaml.org,2002:str", _text)
+
+
+class _Loader(_Dialect, yaml.SafeLoader):
+    """Its errors show the place and what is there."""
+
+
+class _FastLoader(_Dialect, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """In C, where PyYAML was built with libyaml: a fifth of the time."""
+
+
+def _parsed(text: str) -> Any:
+    """The value of a YAML text. Raises YAMLError or ValueError for one that is none, RecursionError for a deep one."""
+    try:
+        return yaml.load(text, _FastLoader)
+    except (yaml.YAMLError, ValueError):  # perhaps of a text that is right: libyaml refuses {a:}
+        return yaml.load(text, _Loader)
 
 
 def recipe_names(*kinds: str) -> list[str]:
@@ -250,7 +266,7 @@ def _find_like(name_or_path: str, path: Path) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        data = _parsed(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # as in `_apply`
         raise RecipeError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
@@ -271,7 +287,7 @@ def _apply(data: dict[str, Any], setting: str) -> None:
             raise RecipeError(f"--set {setting}: {part} is a value, not a group of settings")
         place = inner
     try:
-        place[_key(place, last)] = yaml.load(_spaced(text), _Loader)
+        place[_key(place, last)] = _parsed(_spaced(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a number of 5,000 digits, 10,000 brackets
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
 
