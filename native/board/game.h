@@ -53,10 +53,10 @@ struct Encore {
     };
     int phase = 0;          // 0 before the encore, then 1 and 2
     std::size_t start = 0;  // moves before the phase
-    PointSet blocked;
-    std::vector<KoCapture> ko_captures;    // of the phase
-    std::array<PointSet, 2> first_stones;  // of the second phase, by color: on the board at its start
-    std::array<int, 2> placed_before{};    // Game::placed_stones() then
+    PointSet blocked{};
+    std::vector<KoCapture> ko_captures{};    // of the phase
+    std::array<PointSet, 2> first_stones{};  // of the second phase, by color: on the board at its start
+    std::array<int, 2> placed_before{};      // Game::placed_stones() then
 };
 
 // Points are trusted to lie on the board or to be pass, as in Board, but for legality().

@@ -190,7 +190,7 @@ Rules Rules::parse(std::string_view text) {
         } else {
             const auto parts = read_compact(item);
             if (parts.empty()) refuse_name(item);
-            for (const auto part : parts) set(part);
+            for (const auto& part : parts) set(part);
         }
         last = comma == std::string_view::npos;
         if (!last) text.remove_prefix(comma + 1);
