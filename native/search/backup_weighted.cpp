@@ -58,23 +58,6 @@ float Search::own_weight(const Node& node, const ScoreUtility& utility) const {
     return utility.weight(node.stats());
 }
 
-// One more visit that counts as the node's own evaluation.
-void Search::add_own(Node& node, std::size_t depth) {
-    NodeStats& stats = node.stats();
-    const ScoreUtility utility = utility_at(depth);
-    stats.own.utility = utility.of(stats.own);
-    const float weight = own_weight(node, utility);
-    Moments result = stats.own;
-    if (stats.bias) result.utility += params_.value_bias * stats.bias->mean();
-    result.utility_square = result.utility * result.utility;
-    stats.mean.scale(stats.weight);
-    stats.mean.add(result, weight);
-    stats.weight += weight;
-    stats.weight_square += weight * weight;
-    stats.mean.scale(1 / stats.weight);
-    ++stats.visits;
-}
-
 // The statistics of a node from those of its moves and its own evaluation; the visits stay.
 void Search::recompute(Node& node, std::size_t depth) {
     NodeStats& stats = node.stats();
@@ -160,11 +143,14 @@ bool Search::may_catch_up(const EdgeStats& edge) {
            (params_.catch_up >= 1 || random_.uniform() < params_.catch_up);
 }
 
-// One visit along the path, which ends in a node, and of that node if `is_new`.
+// One visit along the path, which ends in a node, and of that node if `is_new`: it counts as its own evaluation.
 void Search::backup_weighted(const Path& path, bool is_new) {
     EdgeStats& end = last_edge(path);
     if (path.empty() && !end.visits) set_score_center(end.node->score);
-    if (is_new) add_own(*end.node, path.size());
+    if (is_new) {
+        ++end.node->stats().visits;
+        recompute(*end.node, path.size());
+    }
     sync_edge_stats(end);
     for (std::size_t depth = path.size(); depth-- > 0;) {
         ++path[depth].stats().visits;
@@ -245,7 +231,7 @@ RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, 
 void Search::show_means(RootMove& move, const Moments& mean) const {
     const auto known = [](bool is_known, float x) { return is_known ? x : kUnknown; };
     move.utility = mean.utility, move.value = mean.value, move.score = mean.score, move.no_result = mean.no_result;
-    move.score_stdev = known(has_moments_, std::sqrt(std::max(mean.score_square - mean.score * mean.score, 0.0f)));
+    move.score_stdev = known(has_moments_, std::sqrt(std::max(0.0f, mean.score_square - mean.score * mean.score)));
     move.lead = known(has_score_, mean.lead);
 }
 

@@ -102,15 +102,14 @@ int draw_by_weight(std::span<const double> weights, float temperature, Random& r
 
 float lower_bound(const EdgeStats& stats, const SearchParams& params) {
     if (!stats.visits) return -1;
-    const auto n = static_cast<float>(stats.visits);
-    const float spread = std::max(stats.square - stats.utility * stats.utility, 0.0f);
+    const double n = stats.visits, spread = std::max(stats.square - stats.utility * stats.utility, 0.0);
+    const auto below = [&](double distance) { return static_cast<float>(std::max(stats.utility - distance, -1.0)); };
     if (params.lcb_probability > 0) {
         if (stats.visits < 2) return -1;
         const float deviations = cached_quantile(params.lcb_probability, stats.visits - 1);
-        return std::max(stats.utility - deviations * std::sqrt((n * spread + kInitialSquaredSum) / (n - 1) / n), -1.0f);
+        return below(deviations * std::sqrt((n * spread + kInitialSquaredSum) / (n - 1) / n));
     }
-    const float variance = (n * spread + 1) / (n + 1);
-    return std::max(stats.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
+    return below(params.lcb_deviations * std::sqrt((n * spread + 1) / (n + 1) / n));
 }
 
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Point pass, Random& random) {

@@ -37,7 +37,8 @@ struct MovePrior {
 };
 
 // All-moves-as-first statistics of a move: the mean utility, for the player who makes it, of the playouts and lines
-// below the position in which that player was the first to play there.
+// below the position in which that player was the first to play there. In float, since RAVE keeps one for each move of
+// each node: beyond some 2^20 visits the mean hardly moves, which then counts for little beside the move's own visits.
 struct Amaf {
     float utility = 0, visits = 0;
 
@@ -77,25 +78,20 @@ struct NodeStats {
 
 struct Node;
 
-// The statistics of a move that was tried: means for the player who makes it.
+// The statistics of a move that was tried: means for the player who makes it. They are doubles, as steps of a mean of a
+// million results are below the precision of a float, and the mean would drift.
 struct EdgeStats {
     Node* node = nullptr;
     std::uint32_t visits = 0;
-    std::uint32_t pending = 0;      // simulations through here that have not been counted yet
-    float utility = 0, square = 0;  // mean of the utility and of its square
-    float value = 0, score = 0;
+    std::uint32_t pending = 0;       // simulations through here that have not been counted yet
+    double utility = 0, square = 0;  // mean of the utility and of its square
+    double value = 0, score = 0;
 
-    void add(float u, float v, float s) {
-        const auto n = static_cast<float>(++visits);
-        utility += (u - utility) / n;
-        square += (u * u - square) / n;
-        value += (v - value) / n;
-        score += (s - score) / n;
-    }
+    void add(double u, double v, double s) { add_sums(1, u, u * u, v, s); }
     // Adds several visits at once, given by their sums.
-    void add_sums(std::uint32_t count, float u, float squares, float v, float s) {
+    void add_sums(std::uint32_t count, double u, double squares, double v, double s) {
         if (count == 0) return;
-        const auto k = static_cast<float>(count), n = static_cast<float>(visits += count);
+        const double k = count, n = visits += count;
         utility += (u - k * utility) / n;
         square += (squares - k * square) / n;
         value += (v - k * value) / n;
@@ -146,6 +142,6 @@ struct Node {
 };
 
 static_assert(sizeof(MovePrior) == 4 && sizeof(Amaf) == 8 && sizeof(MovePrior) % alignof(Amaf) == 0 &&
-              sizeof(EdgeStats) == 32 && sizeof(Node) == 24);
+              sizeof(EdgeStats) == 48 && sizeof(Node) == 24);
 
 }  // namespace tengen

@@ -5,16 +5,20 @@
 #include <utility>
 
 #include "board/types.h"
+#include "search/node.h"
 
 namespace tengen {
 
 namespace {
 
-constexpr std::size_t kGranule = 32;
+constexpr std::size_t kGranule = 16;
 constexpr std::size_t kMinChunk = std::size_t{32} << 10, kMaxChunk = std::size_t{1} << 20;
-constexpr std::size_t kLargestClass = kMaxSize <= 19 ? 512 : 1024;  // in granules: more than a node or list of edges
 
-std::size_t granules(std::size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
+constexpr std::size_t granules(std::size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
+
+// The edges of all moves, which are the largest block of a tree.
+constexpr std::size_t kLargestClass = granules((kMaxSize * kMaxSize + 1) * sizeof(EdgeStats));
+static_assert(sizeof(MovePrior) + sizeof(Amaf) < sizeof(EdgeStats));
 
 }  // namespace
 

@@ -231,7 +231,6 @@ class Search {
     void set_own(Node& node, const LeafResults& row);
     void set_own(Node& node, const Simulation& sim);
     float own_weight(const Node& node, const ScoreUtility& utility) const;
-    void add_own(Node& node, std::size_t depth);
     void replace_own(Node& root, const LeafResults& row, bool is_new);
     void recompute(Node& node, std::size_t depth);
     void backup_weighted(const Path& path, bool is_new = true);

@@ -64,12 +64,12 @@ Search::End Search::advance(Simulation& sim) {
 void Search::finish(const Simulation& sim) {
     struct Sums {
         std::uint32_t count = 0;
-        float utility = 0, square = 0, value = 0, score = 0;
+        double utility = 0, square = 0, value = 0, score = 0;
     };
     std::array<Sums, 2> sums;  // of the values for the side to move at an even, an odd distance from the root
     const auto record = [&](std::size_t depth, Outcome outcome) {
         Sums& own = sums[depth % 2];
-        const float utility = utility_of(outcome.value, outcome.score, params_);
+        const double utility = utility_of(outcome.value, outcome.score, params_);
         ++own.count, own.utility += utility, own.square += utility * utility;
         own.value += outcome.value, own.score += outcome.score;
     };
@@ -85,8 +85,7 @@ void Search::finish(const Simulation& sim) {
     const Node& root = *tree_.root().node;
     if (sums[1].count == 0) record(1, {-root.value, -root.score});  // nothing may be tried
     const Sums& other = sums[1];
-    const auto n = static_cast<float>(other.count);
-    tree_.root().add(other.utility / n, other.value / n, other.score / n);
+    tree_.root().add(other.utility / other.count, other.value / other.count, other.score / other.count);
 }
 
 // Where no limit of moves is agreed, a game without passes might never end.

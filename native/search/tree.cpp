@@ -206,7 +206,7 @@ EdgeStats Node::sum(float own_utility) const {
         const EdgeStats& stats = edges[i];
         if (!stats.visits) continue;
         total.visits += stats.visits;
-        const float share = static_cast<float>(stats.visits) / static_cast<float>(total.visits);
+        const double share = double(stats.visits) / total.visits;
         total.utility += (stats.utility - total.utility) * share;
         total.square += (stats.square - total.square) * share;
         total.value += (stats.value - total.value) * share;

@@ -77,7 +77,7 @@ def test_the_best_move_is_found(problem: str, search: str) -> None:
     assert chosen(game, params, visits) == known.best
 
 
-@pytest.mark.parametrize(("policy", "visits"), [("local", 4_000), ("uniform", 8_000)])
+@pytest.mark.parametrize(("policy", "visits"), [("local", 4_000), ("uniform", 24_000)])
 def test_the_centre_of_5x5(policy: str, visits: int) -> None:
     """The whole board is Black's if he begins in the centre (van der Werf 2003), and not otherwise."""
     assert chosen(Game(5, "tromp-taylor", 10.5), playout_params(policy, policy), visits) == "C3"
