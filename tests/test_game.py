@@ -169,6 +169,9 @@ def test_a_komi_that_is_not_possible_changes_nothing() -> None:
     for komi in (6.3, float("inf"), float("nan")):
         with pytest.raises(RecipeError, match="whole or half number"):
             game.komi = komi
+    for komi in (2**20 + 1, -1e20):
+        with pytest.raises(RecipeError, match=r"a number from -1048576 to 1048576, not"):
+            game.komi = komi
     assert game.komi == -6
 
 

@@ -25,8 +25,9 @@ class ScoreValueTable {
     }
 
     float at(float mean, float stdev) const {
-        const float m = std::min(std::abs(mean) * kSteps, float(kMeans - 1)),
-                    s = std::min(stdev * kSteps, float(kStdevs - 1));
+        // In this order NaN, of scores beyond the range of a float, is the last cell too.
+        const float m = std::min(float(kMeans - 1), std::abs(mean) * kSteps),
+                    s = std::min(float(kStdevs - 1), stdev * kSteps);
         const int row = std::min(int(m), kMeans - 2), column = std::min(int(s), kStdevs - 2);
         const float down = m - float(row), right = s - float(column);
         const float* const cell = &values_[row * kStdevs + column];
@@ -58,7 +59,7 @@ class ScoreValueTable {
 };
 
 float stdev_of(const Moments& result) {
-    return std::sqrt(std::max(result.score_square - result.score * result.score, 0.0f));
+    return std::sqrt(std::max(0.0f, result.score_square - result.score * result.score));  // 0 for NaN
 }
 
 }  // namespace

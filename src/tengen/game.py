@@ -26,6 +26,8 @@ DeadStones = Literal["pass-alive", "none"]
 territory, or none."""
 T = TypeVar("T")
 
+MAX_KOMI = 1 << 20
+"""Either way. A game keeps its komi as float32, which has every half point up to it."""
 LADDER_NODES = 50000
 """Limit of positions in the reading of one ladder."""
 
@@ -546,4 +548,6 @@ def _checked_komi(komi: float) -> float:
         raise TypeError(f"komi must be a number, not {komi!r}")
     if not (2 * float(komi)).is_integer():  # a small type of numpy cannot hold twice its value
         raise ValueError(f"komi must be a whole or half number, not {komi:g}")
+    if abs(komi) > MAX_KOMI:
+        raise ValueError(f"komi must be a number from -{MAX_KOMI} to {MAX_KOMI}, not {komi:g}")
     return komi

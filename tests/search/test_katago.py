@@ -15,7 +15,7 @@ from plain_puct import PlainPuct, mean_over_symmetries
 
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import Evaluation, Evaluator, InputBatch, load_evaluator
+from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator, load_evaluator
 from tengen.evaluators.evaluation import Floats
 from tengen.game import WHITE, Game
 
@@ -394,3 +394,33 @@ def test_diversity_is_the_chance_of_the_second_move(selection: str) -> None:
         assert 2 * search.stats().visits.min() > search.stats().visits.max()
         chosen.add(search.choose())
     assert chosen == {6, 18}
+
+
+def finished(komi: float) -> Game:
+    """Black's pass ends the game. Black has the columns A to E, White the others, both with two eyes."""
+    game = Game(5, "chinese", komi)
+    game.setup(black=[0, 2, *range(5, 10)], white=[*range(10, 15), 21, 23], to_play=WHITE)
+    return game.play(None)
+
+
+def test_a_finished_game_keeps_its_result_however_often_it_is_visited() -> None:
+    """In float32 a mean of 20,000 equal results was another one."""
+    search = TreeSearch(UniformEvaluator(), SearchParams.preset("katago"), seed=1)
+    search.set_root(finished(-30.5))
+    search.run(20_000)
+    ended = next(move for move in search.candidates() if move.point == 25)
+    assert ended.visits > 10_000
+    assert ended.winrate == pytest.approx(1, abs=1e-6) and ended.score == 25.5
+
+
+def test_scores_beyond_the_range_of_a_float_are_the_last_of_the_table() -> None:
+    """Their squares are infinite, and the spread of the scores is unknown."""
+
+    class Huge(WideNoise):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            return replace(super().infer(batch), score=np.full(len(batch), 2e19, np.float32))
+
+    search = TreeSearch(Huge(), SearchParams.preset("katago"), batch=4)
+    search.set_root(Game(5))
+    search.run(100)
+    assert search.visits == 100 and np.isfinite(search.stats().utility).all()

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from tengen.errors import RecipeError
+from tengen.game import MAX_KOMI
 from tengen.rules import Rules
 
 
@@ -137,7 +138,6 @@ def unknown_rules(text: str) -> str:
     return "" if plain.lower() in _NOTHING or rules(plain) else plain
 
 
-_MAX_KOMI = 1 << 20  # a game keeps its komi as float32, which has every half point up to it
 MAX_FOREIGN_KOMI = 50
 """The highest komi that is believed of a record that Tengen has not made."""
 _ZI_KOMI = (2.75, 3.25, 3.75)
@@ -159,7 +159,7 @@ def komi(text: str, points: bool = False, fox: bool = False, zi: bool = True) ->
     text = text[:_LONGEST]
     if points:
         value = _points(text)
-        possible = value is not None and abs(value) <= _MAX_KOMI and (2 * value).is_integer()
+        possible = value is not None and abs(value) <= MAX_KOMI and (2 * value).is_integer()
         return (value if possible else None), False
     if (stones := _stones(text)) is not None:
         return (2 * stones, True) if stones in (0, *_ZI_KOMI) else (None, False)
