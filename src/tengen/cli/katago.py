@@ -17,6 +17,9 @@ _INSTEAD = {
     "tuner": "nothing needs tuning",
     "contribute": "Tengen does not take part in KataGo's distributed training; tengen zero trains by self-play",
     "match": "tengen match plays games between networks and programs",
+    "selfplay": "tengen zero trains by self-play",
+    "gatekeeper": "tengen zero has a gate",
+    **dict.fromkeys(("genbook", "writebook", "checkbook"), "Tengen makes no opening books"),
 }
 
 _RULES = {
