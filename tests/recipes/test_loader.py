@@ -223,6 +223,8 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
         ("training.steps=[", r"the value is no YAML"),
         (f"training.steps={'9' * 5000}", r"the value is no YAML"),
         (f"training.steps={'[' * 10_000}", r"the value is no YAML"),
+        ("training.seed=!!bool maybe", r"the value is no YAML"),
+        ("training.seed=!!timestamp x", r"the value is no YAML"),
     ],
 )
 def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> None:

@@ -45,7 +45,10 @@ class _Dialect(yaml.constructor.SafeConstructor, yaml.resolver.Resolver):
         """The value of a document. Raises YAMLError where it expands to too much, or contains itself."""
         if _expanded(node, {}) > _MAX_VALUES:
             raise yaml.YAMLError(f"its anchors expand it to more than {_MAX_VALUES:,} values")
-        return super().construct_document(node)
+        try:
+            return super().construct_document(node)
+        except (AttributeError, KeyError) as error:  # PyYAML's own, for `!!bool maybe` and `!!timestamp x`
+            raise yaml.YAMLError("a value is none of the type that its tag names") from error
 
 
 def _expanded(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
