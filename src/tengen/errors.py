@@ -12,6 +12,11 @@ from pathlib import PurePath
 from typing import Any
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP (the terminal is gone), after which programs do what they do after Ctrl-C and end with status
+    143 instead of 130."""
+
+
 class TengenError(Exception):
     """Base of all errors that a user of Tengen can cause and mend. They can be pickled, as between processes."""
 

@@ -549,5 +549,5 @@ def _checked_komi(komi: float) -> float:
     if not (2 * float(komi)).is_integer():  # a small type of numpy cannot hold twice its value
         raise ValueError(f"komi must be a whole or half number, not {komi:g}")
     if abs(komi) > MAX_KOMI:
-        raise ValueError(f"komi must be a number from -{MAX_KOMI} to {MAX_KOMI}, not {komi:g}")
+        raise ValueError(f"komi must be a number from -{MAX_KOMI} to {MAX_KOMI}, not {komi}")
     return komi

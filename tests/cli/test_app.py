@@ -18,8 +18,7 @@ import yaml
 
 from tengen.cli import app
 from tengen.disk import DISK_FULL
-from tengen.errors import StoreError
-from tengen.runs.interruption import Terminated
+from tengen.errors import StoreError, Terminated
 
 GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 

@@ -1,5 +1,6 @@
 """`tengen train`: from the games of a person to a network, and what it says before it trains."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,7 +62,12 @@ def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pyt
     assert main([*words[:2], "elsewhere", *words[3:], "--player", "BOB"]) == 2
     capsys.readouterr()
     assert main([*words[:2], *words[3:], "--set", f"data.store={tmp_path}"]) == 2
-    assert f"give them again after the recipe, {tmp_path} --player BOB" in capsys.readouterr().err
+    assert f"give them again after the recipe, {tmp_path} --player BOB, or another" in capsys.readouterr().err
+    copied = shutil.copytree(run, tmp_path / "copied")
+    assert main(["train", str(copied / "recipe.yaml"), "--out", str(copied), "--quiet"]) == 0
+    (copied / "recipe.yaml").write_text("kind: selfplay\n")
+    assert main([*words[:2], "--out", str(copied), "--set", f"data.store={tmp_path}"]) == 2
+    assert "holds a run of kind selfplay" in capsys.readouterr().err
     card = read_card(run / "nets" / "mine.onnx")
     assert card.data == f"the games of {tmp_path.name}, the moves of BOB"
     assert card.reproduce == f"tengen train {recipe} {tmp_path} --player BOB --set training.steps=4"

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from openvino import opset13 as opset
 
 from tengen import _native
+from tengen.errors import Terminated
 from tengen.evaluators import Evaluation, load_evaluator
 from tengen.evaluators.layout import Layout, native_layers
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.operation import Operations
 from tengen.evaluators.winograd import _Convolutions, use_winograd
 from tengen.game import Game
-from tengen.runs.interruption import Terminated
 
 Precision = Literal["f32", "bf16"]
 
@@ -327,7 +327,7 @@ def test_an_interrupted_call_leaves_no_request_running(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, Terminated])
-@pytest.mark.parametrize("call", ["validate_and_infer_types", "evaluate"])
+@pytest.mark.parametrize("call", ["clone_with_new_inputs", "evaluate"])
 def test_an_interruption_within_an_operation_is_none_of_the_network(
     monkeypatch: pytest.MonkeyPatch, call: str, interruption: type[BaseException]
 ) -> None:
@@ -336,8 +336,9 @@ def test_an_interruption_within_an_operation_is_none_of_the_network(
     evaluator = OpenVinoEvaluator(path, precision="f32", native=True, threads=2, remember=False)
     batch = evaluator.encoded([Game(19)] * 8)
     monkeypatch.setattr(_Convolutions, call, Mock(side_effect=interruption))
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as raised:
         evaluator.infer(batch)
+    assert type(raised.value) is interruption
 
 
 def test_a_constant_for_each_point_is_no_bias() -> None:

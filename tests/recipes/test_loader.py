@@ -225,6 +225,7 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
         (f"training.steps={'[' * 10_000}", r"the value is no YAML"),
         ("training.seed=!!bool maybe", r"the value is no YAML"),
         ("training.seed=!!timestamp x", r"the value is no YAML"),
+        ("training.seed=!!int ''", r"the value is no YAML"),
     ],
 )
 def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> None:
@@ -289,6 +290,8 @@ def test_with_and_without_libyaml_recipes_mean_the_same(kind: type, monkeypatch:
     assert expected[-2]["a"][0] == 0.001 and expected[-1] == {"store": None}
     monkeypatch.setattr(loader, "_FastLoader", kind)
     assert [loader._parsed(text) for text in texts] == expected
+    with pytest.raises(yaml.YAMLError, match="found character"):
+        loader._parsed("like:\ttiny")
     for text in ("a: &a [*a]", f"a: {'9' * 1001}", f"a: [&a [x], {BOMB}]"):
         with pytest.raises(yaml.YAMLError):
             yaml.load(text, kind)

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tengen
-from tengen.errors import MissingExtra, NetworkError, TengenError, os_reason, unknown_name, without_parsing
-from tengen.runs.interruption import Terminated
+from tengen.errors import MissingExtra, NetworkError, TengenError, Terminated, os_reason, unknown_name, without_parsing
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130

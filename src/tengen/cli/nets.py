@@ -319,10 +319,13 @@ def _print_card(card: Card) -> None:
         if isinstance(value, dict):
             text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())
         else:
-            no_interval = isinstance(value, list) and None in value
-            text = "unknown" if no_interval else " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+            text = _ends(value) if isinstance(value, list) else str(value)
         table.add_row(escape(metric.replace("_", " ")), escape(text))
     print_table(table)
+
+
+def _ends(interval: list[Any]) -> str:
+    return "unknown" if None in interval else " to ".join(map(str, interval))
 
 
 def _number(value: Any, form: str) -> str:

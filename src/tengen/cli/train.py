@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 KINDS = ("supervised", "linear-playout")
 _GAMES = "games"  # in the folder of a run: the store of its own games
+_SHOWN = 6  # words of an earlier command in a message
 
 
 def command(
@@ -65,10 +66,10 @@ def command(
     model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
     run = load_recipe(recipe, _own_store(settings) if games else settings, model=model)
     folder = run_folder(out, run.name)
+    RunFolder(folder, kind).check_kind()
     if not games:
-        _check_own_games(run, folder / _GAMES)
+        _check_own_games(run, folder)
     else:
-        RunFolder(folder, kind).check_kind()
         words = [recipe, *games, *(word for name in players for word in ("--player", name))]
         words += [word for setting in settings for word in ("--set", setting)]
         data = run.data.model_copy(update={"store": str(folder / _GAMES)})
@@ -166,15 +167,18 @@ def _own_store(settings: Sequence[str]) -> list[str]:
     return ["data.validation_store=null", *settings, f"data.store={_GAMES}"]
 
 
-def _check_own_games(run: LinearRun | RunConfig, store: Path) -> None:
-    """RecipeError where a run that has games of its own, `store`, would go on with others."""
+def _check_own_games(run: LinearRun | RunConfig, folder: Path) -> None:
+    """RecipeError where a run with games of its own would go on with others than its recipe has."""
     from tengen.data.format import read_manifest
 
-    begun = store.exists() and (store.parent / "recipe.yaml").exists()
-    if begun and Path(run.data.store).resolve() != store.resolve():
+    before = (RunFolder(folder, run.kind).saved_recipe() or {}).get("data", {}).get("store")
+    imported = before is not None and Path(before).name == _GAMES and (folder / _GAMES).exists()
+    if imported and Path(run.data.store).resolve() not in {Path(before).resolve(), (folder / _GAMES).resolve()}:
+        words = _words(read_manifest(folder / _GAMES))
+        shown = shlex.join(words[:_SHOWN]) + (" ..." if len(words) > _SHOWN else "")
         raise RecipeError(
-            f"{store.parent} holds a run on games of its own: give them again after the recipe, "
-            f"{shlex.join(_words(read_manifest(store)))}, or another folder by --out"
+            f"{folder} holds a run on games of its own: give them again after the recipe, {shown}, or another folder "
+            "by --out"
         )
 
 

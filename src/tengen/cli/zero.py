@@ -62,7 +62,7 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
         from tengen.selfplay.loop import SelfPlayRun
 
         network_fields(config.network)
-    else:  # which needs no PyTorch
+    else:  # a helper, which needs no PyTorch
         from tengen.selfplay.helper import help_generate, help_rate
     shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
     with ExitStack() as stack:

@@ -24,7 +24,7 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
     cannot name a file.
     """
     if form == "onnx":
-        raise NetworkError(f"{path} is an ONNX file already")
+        raise NetworkError(f"Tengen keeps networks as ONNX files: copy {path}")
     if form not in EXPORT_SUFFIXES:
         raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
     card = read_card(path)

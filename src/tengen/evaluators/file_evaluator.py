@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -130,12 +129,6 @@ class NetworkFileEvaluator(BatchEvaluator):
 def bucket(rows: int) -> int:
     """The smallest power of two that holds `rows`."""
     return 1 << max(rows - 1, 0).bit_length()
-
-
-def raise_interruption(error: RuntimeError) -> None:
-    """Raise the KeyboardInterrupt of a Python operation, of which OpenVINO's RuntimeError has the text alone."""
-    if re.search(r"\b(?:KeyboardInterrupt|Terminated): ", str(error)):  # Terminated is of tengen.runs.interruption
-        raise KeyboardInterrupt from error
 
 
 def last_line(error: Exception) -> str:

@@ -19,15 +19,9 @@ import numpy as np
 
 from tengen import _native
 from tengen.disk import cache_folder
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, Terminated
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
-from tengen.evaluators.file_evaluator import (
-    GPU_SEARCH_BATCH,
-    NetworkFileEvaluator,
-    bucket,
-    last_line,
-    raise_interruption,
-)
+from tengen.evaluators.file_evaluator import GPU_SEARCH_BATCH, NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.layout import MIN_LAYERS, FloatPrecision, Layout, LayoutRule, NativeLayers, native_layers
 from tengen.evaluators.model_cache import CACHE, ModelCache
 from tengen.evaluators.network_file import int8_path, read_int8_card
@@ -233,7 +227,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             return self._evaluation(batch, requests.run(batch.arrays))
         except RuntimeError as error:  # a GPU without memory, or a driver that fails
-            raise_interruption(error)
+            _raise_if_interrupted(error)
             raise NetworkError(f"{self.path} does not run on {batch.edge}x{batch.edge}: {last_line(error)}") from error
         finally:
             free.put(requests)
@@ -306,7 +300,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             for _ in range(self._streams):
                 found.put(_Requests(self._new_request(compiled, shapes, operations) for _ in range(parts)))
         except RuntimeError as error:
-            raise_interruption(error)
+            _raise_if_interrupted(error)
             raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
         return found
 
@@ -357,10 +351,17 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         try:
             return self._core.compile_model(model, self._target, options)
         except RuntimeError as error:
-            raise_interruption(error)
+            _raise_if_interrupted(error)
             if "snippets" not in str(error):
                 raise
             return self._core.compile_model(model, self._target, {**options, "SNIPPETS_MODE": "DISABLE"})
+
+
+def _raise_if_interrupted(error: RuntimeError) -> None:
+    """Raise the interruption of a Python operation, of which OpenVINO's RuntimeError has the text alone."""
+    for interruption in (KeyboardInterrupt, Terminated):
+        if re.search(rf"\b{interruption.__name__}: ", str(error)):
+            raise interruption from error
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> Literal["f32", "bf16", "int8"]:

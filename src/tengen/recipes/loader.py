@@ -47,7 +47,7 @@ class _Dialect(yaml.constructor.SafeConstructor, yaml.resolver.Resolver):
             raise yaml.YAMLError(f"its anchors expand it to more than {_MAX_VALUES:,} values")
         try:
             return super().construct_document(node)
-        except (AttributeError, KeyError) as error:  # PyYAML's own, for `!!bool maybe` and `!!timestamp x`
+        except (AttributeError, LookupError) as error:  # PyYAML's own: `!!timestamp x`, `!!bool maybe`, `!!int ''`
             raise yaml.YAMLError("a value is none of the type that its tag names") from error
 
 
@@ -86,6 +86,8 @@ class _FastLoader(_Dialect, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # t
 
 def _parsed(text: str) -> Any:
     """The value of a YAML text. Raises YAMLError or ValueError for one that is none, RecursionError for a deep one."""
+    if "\t" in text:  # libyaml takes a tab where PyYAML, which may be all there is, does not
+        return yaml.load(text, _Loader)
     try:
         return yaml.load(text, _FastLoader)
     except (yaml.YAMLError, ValueError):  # perhaps of a text that is right: libyaml refuses {a:}

@@ -11,17 +11,13 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
+from tengen.errors import Terminated
 from tengen.machine import signal_self
 
 TERMINAL_SIGNALS: tuple[signal.Signals, ...] = (
     (signal.SIGINT,) if sys.platform == "win32" else (signal.SIGINT, signal.SIGHUP)
 )
 """What a terminal sends to all of its processes: Ctrl-C, and its end. Workers ignore it; their parent ends them."""
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP (the terminal is gone), after which programs do what they do after Ctrl-C and end with status
-    143 instead of 130."""
 
 
 def _interruption(number: int) -> KeyboardInterrupt:

@@ -33,7 +33,7 @@ _ENDINGS = {
     "long cycle": "void",
 }
 
-_NODE_BYTES = 4.2  # of a tree, per visit and point of the board
+_NODE_BYTES, _MOVE_BYTES = 76, 4  # of a tree, per visit: the node and its edge, and each legal move
 
 
 def tree_bytes(config: SelfPlayConfig, visits: int) -> int:
@@ -41,7 +41,7 @@ def tree_bytes(config: SelfPlayConfig, visits: int) -> int:
     edge = config.game.edge
     if config.search.search_params(full=True).simulate_to_end:
         visits *= config.game.max_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
-    return int(_NODE_BYTES * visits * (edge * edge + 1))
+    return visits * (_NODE_BYTES + _MOVE_BYTES * (edge * edge + 1))
 
 
 def tree_memory(config: SelfPlayConfig, visits: int) -> int:

@@ -137,7 +137,8 @@ class FolderTransport:
         return [shard.row(i) for i in range(len(shard))]
 
     def store_cycle(self, cycle: int) -> list[GameRecord]:
-        self._pending = None  # the games of files that it found damaged were played again
+        with self._lock:
+            self._pending = None  # the games of files that it found damaged were played again
         pending = self.cycle_games(cycle)
         if self.cycles_stored() > cycle:
             ordered = self.stored_games(cycle)
@@ -199,6 +200,8 @@ class FolderGames:
 
     def numbers(self) -> set[int]:
         with self._lock:
+            there = set(self.folder.glob("games-*.arrow"))  # another process may have set one aside
+            self._read = {path: numbers for path, numbers in self._read.items() if path in there}
             for path, shard in self._shards(self._read):
                 self._read[path] = [_number(source) for source in shard.batch.column("source").to_pylist()]
             return {number_of(record) for record in self._waiting}.union(*self._read.values())

@@ -189,12 +189,12 @@ class GameNode:
 
     @property
     def lines(self) -> list[tuple[int, int]]:
-        """Lines between two points (LN). Values that are none are left out, and those that come again."""
+        """Lines between two points (LN). Invalid and repeated values are left out."""
         return self._pairs("LN")
 
     @property
     def arrows(self) -> list[tuple[int, int]]:
-        """Arrows from a point to another (AR). Values that are none are left out, and those that come again."""
+        """Arrows from a point to another (AR). Invalid and repeated values are left out."""
         return self._pairs("AR")
 
     @property

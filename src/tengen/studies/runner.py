@@ -17,9 +17,8 @@ from typing import Any, Literal
 
 import tengen
 from tengen.disk import write_text
-from tengen.errors import RecipeError, TengenError, unknown_name
+from tengen.errors import RecipeError, TengenError, Terminated, unknown_name
 from tengen.runs.folder import RunFolder
-from tengen.runs.interruption import Terminated
 from tengen.studies.study import Step, Study, inputs, study_names
 
 Run = Callable[[Sequence[str]], int]
