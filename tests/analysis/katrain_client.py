@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -78,5 +79,10 @@ engine.stop_pondering()
 wait()
 found["extra"] = [move["visits"] for move in node.candidate_moves]
 found["alive"] = engine.check_alive()
+# What *Update Settings* does. It waits for the engine's output to end, for ever where a shell alone was ended.
+restarting = threading.Thread(target=engine.restart, daemon=True)
+restarting.start()
+restarting.join(30)
+found["restarted"] = not restarting.is_alive() and engine.check_alive()
 print(json.dumps({**found, "errors": errors}), flush=True)
 os._exit(0)  # the engine ends with its input

@@ -32,7 +32,7 @@ def package() -> Path:
 
 
 def command() -> str:
-    return f"{sys.executable} -m tengen.cli.katago analysis -config {package() / 'KataGo' / 'analysis_config.cfg'}"
+    return f"exec {sys.executable} -m tengen.cli.katago analysis -config {package() / 'KataGo' / 'analysis_config.cfg'}"
 
 
 def run(script: str, *arguments: str | Path, before: tuple[str, ...] = (), home: Path) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def run(script: str, *arguments: str | Path, before: tuple[str, ...] = (), home:
 
 def test_katrain_analyzes_a_game_without_an_error(record: Path, tmp_path: Path) -> None:
     found = run("katrain_client.py", command(), record, "16", home=tmp_path)
-    assert found["alive"]
+    assert found["alive"] and found["restarted"]
     assert len(found["nodes"]) == 7
     for node in found["nodes"]:
         assert node["complete"] and node["visits"] >= 16 and len(node["moves"]) > 1
