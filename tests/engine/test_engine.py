@@ -117,6 +117,16 @@ def test_a_stop_before_the_first_batch_is_no_stop_of_the_search_before() -> None
     assert engine.think(Stopping(visits=200)).visits <= visits + 4, "at least one batch is searched"
 
 
+def test_pondering_ends_at_its_limits() -> None:
+    engine = engine_on(Game(9), batch=4)
+    engine.ponder(limits=Limits(visits=40))
+    deadline = time.monotonic() + 30
+    while ponders() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not ponders()
+    assert 40 <= engine.think(Limits(playouts=1)).visits <= 45
+
+
 def test_until_is_asked_after_each_batch() -> None:
     asked = []
     engine = engine_on(Game(9), batch=4)

@@ -40,6 +40,7 @@ class FakeEngine:
     overrides: dict[str, Any] = field(default_factory=dict)
     asked: list[tuple[Limits | None, float, bool]] = field(default_factory=list)
     pondered: int = 0
+    ponder_limits: Limits | None = None
     pv_length: int = PV_LENGTH
     stopped: int = 0
     forgotten: int = 0
@@ -104,8 +105,9 @@ class FakeEngine:
             until()
         return result
 
-    def ponder(self) -> None:
+    def ponder(self, *, limits: Limits) -> None:
         self.pondered += 1
+        self.ponder_limits = limits
 
     def stop(self) -> None:
         self.stopped += 1

@@ -6,12 +6,13 @@ import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of
 from known_positions import SETTLED, TRIPLE_KO, TRIPLE_KO_CYCLE
 
-from tengen.engine import Engine
+from tengen.engine import Engine, Limits
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.parse import parse_line
 from tengen.gtp.session import GtpSession
+from tengen.gtp.streams import InputQueue
 
 CORNER = """
 . O . X O . . . .
@@ -146,6 +147,19 @@ def test_pondering_ends_with_its_game(line: str, ends: bool) -> None:
     assert isinstance(engine, FakeEngine) and (engine.pondered, engine.stopped) == (1, 0)
     ask(session, line)
     assert engine.stopped == ends
+
+
+def test_pondering_has_the_limits_of_its_settings() -> None:
+    session = session_of(ponder=True)
+    for line, limits in (
+        ("kata-set-param maxTimePondering 2.5", Limits(seconds=2.5)),
+        ("kata-set-param maxVisitsPondering 50", Limits(visits=50, seconds=2.5)),
+        ("kata-set-param maxTimePondering 1e20", Limits(visits=50)),
+    ):
+        assert ask(session, line) == ""
+        session.ponder_next, session.lines = True, InputQueue()
+        session.after_command()
+        assert isinstance(session.engine, FakeEngine) and session.engine.ponder_limits == limits
 
 
 def test_pondering_begins_when_the_move_of_a_search_is_played() -> None:

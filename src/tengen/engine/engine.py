@@ -224,12 +224,15 @@ class Engine:
 
             return self._decide(result, cleanup, pass_winrate)
 
-    def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
-        """Search the position in a background thread until another method is called; returns at once."""
+    def ponder(self, on_progress: Progress | None = None, every: float = 0.25, *, limits: Limits | None = None) -> None:
+        """Search the position in a background thread until another method is called, or to the visits, playouts or
+        seconds of `limits`; returns at once."""
+        limits = limits or Limits()
         last_stop = self._last_stop
         self._end_pondering()
         self._position()
-        task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every, last_stop)
+        budget = Budget(limits.visits, limits.playouts, limits.seconds, early_stop=False)
+        task = self._task(budget, on_progress, None, every, last_stop)
         self._pondering = start_background(lambda: self._ponder(task), task.stop, "ponder")
 
     def stop(self) -> None:

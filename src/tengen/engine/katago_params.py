@@ -99,9 +99,9 @@ class KatagoParam:
     to_katago: Callable[[Any], Any] = _same
 
 
-_NO_COUNT = 2**50
-_NO_SECONDS = 1e20
-_COUNT = _integer(1, _NO_COUNT)
+NO_COUNT, NO_SECONDS = 2**50, 1e20
+"""KataGo's largest values of a limit: none."""
+_COUNT = _integer(1, NO_COUNT)
 _UNIT = _number(0, 1)
 
 
@@ -222,11 +222,14 @@ _TABLE = (
     ),
     KatagoParam("resignConsecTurns", _integer(1, 100), "style", "resign_moves"),
     # Limits
-    _limit("maxVisits", _COUNT, "visits", _NO_COUNT),
-    _limit("maxPlayouts", _COUNT, "playouts", _NO_COUNT),
-    _limit("maxTime", _number(0, _NO_SECONDS), "seconds", _NO_SECONDS),
+    _limit("maxVisits", _COUNT, "visits", NO_COUNT),
+    _limit("maxPlayouts", _COUNT, "playouts", NO_COUNT),
+    _limit("maxTime", _number(0, NO_SECONDS), "seconds", NO_SECONDS),
     # Front ends
     _front("ponderingEnabled", _boolean),
+    _front("maxVisitsPondering", _COUNT),
+    _front("maxPlayoutsPondering", _COUNT),
+    _front("maxTimePondering", _number(0, NO_SECONDS)),
     _front("numSearchThreads", _integer(1, 4096)),
     _front("numAnalysisThreads", _integer(1, 16_384)),
     _front("numSearchThreadsPerAnalysisThread", _integer(1, 4096)),
@@ -292,7 +295,7 @@ _WITHOUT_EFFECT = """
     humanSLOppExploreProbWeightful humanSLChosenMoveProp humanSLChosenMoveIgnorePass humanSLChosenMovePiklLambda
 """
 _OF_MACHINE = """
-    maxPlayoutsPondering maxVisitsPondering maxTimePondering lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
+    lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
     searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
     overallocateTimeFactor midgameTimeFactor midgameTurnPeakTime endgameTurnTimeDecay obviousMovesTimeFactor
     obviousMovesPolicyEntropyTolerance obviousMovesPolicySurpriseTolerance delayMoveScale delayMoveMax
@@ -309,7 +312,7 @@ IGNORED_PARAMS = frozenset(_WITHOUT_EFFECT.split() + _OF_MACHINE.split())
 
 _FRONT_OF_MACHINE = """
     ponderingEnabled numSearchThreads numAnalysisThreads numSearchThreadsPerAnalysisThread numEigenThreadsPerModel
-    nnMaxBatchSize searchRandSeed
+    nnMaxBatchSize searchRandSeed maxVisitsPondering maxPlayoutsPondering maxTimePondering
 """
 _MACHINE_PARAMS = frozenset(_OF_MACHINE.split() + _FRONT_OF_MACHINE.split())
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
-from tengen.engine.katago_params import advantage_overrides
+from tengen.engine.katago_params import NO_COUNT, NO_SECONDS, advantage_overrides
 from tengen.engine.katago_settings import KATAGO_SETTINGS, KatagoSettings
 from tengen.engine.levels import Level, level
 from tengen.engine.limits import Limits
@@ -68,7 +68,7 @@ class GtpEngine(Protocol):
         pv_length: int = PV_LENGTH,
     ) -> SearchResult: ...
 
-    def ponder(self) -> None: ...
+    def ponder(self, *, limits: Limits) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -112,21 +112,36 @@ class GtpOptions:
 class SessionSettings(KatagoSettings):
     """Settings of a session that can be changed at any time, as KataGo's: SESSION_SETTINGS has their names.
 
-    `ponder` searches in the opponent's time. `wide_root_noise` is that of an analysis by KataGo's search;
+    `ponder` searches in the opponent's time, to `ponder_visits`, `ponder_playouts` or `ponder_seconds`; KataGo's
+    largest values are no limit. `wide_root_noise` is that of an analysis by KataGo's search;
     `ignore_history` hides the moves before a position from it, and with `conservative_pass` a pass there does not end
     the game.
     """
 
     pv_length: int = PV_LENGTH - 1
     ponder: bool = False
+    ponder_visits: int = NO_COUNT
+    ponder_playouts: int = NO_COUNT
+    ponder_seconds: float = NO_SECONDS
     wide_root_noise: float = 0.04
     ignore_history: bool = False
     conservative_pass: bool = True
+
+    @property
+    def ponder_limits(self) -> Limits:
+        return Limits(
+            visits=None if self.ponder_visits == NO_COUNT else self.ponder_visits,
+            playouts=None if self.ponder_playouts == NO_COUNT else self.ponder_playouts,
+            seconds=None if self.ponder_seconds == NO_SECONDS else self.ponder_seconds,
+        )
 
 
 SESSION_SETTINGS = {
     **KATAGO_SETTINGS,
     "ponderingEnabled": "ponder",
+    "maxVisitsPondering": "ponder_visits",
+    "maxPlayoutsPondering": "ponder_playouts",
+    "maxTimePondering": "ponder_seconds",
     "analysisWideRootNoise": "wide_root_noise",
     "analysisIgnorePreRootHistory": "ignore_history",
     "conservativePass": "conservative_pass",
@@ -294,7 +309,7 @@ class GtpSession:
         enabled = self.settings.ponder and not self.game.is_over
         if self.ponder_next and enabled and not self.finished and not self.lines.pending():
             self.engine.set_position(self.game, overrides=self.overrides(self.game.to_play))
-            self.engine.ponder()
+            self.engine.ponder(limits=self.settings.ponder_limits)
             self.pondered = self.game.copy()
         elif self.pondered is not None and not (enabled and goes_on(self.pondered, self.game)):
             self.engine.stop()
