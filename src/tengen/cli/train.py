@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -70,7 +70,7 @@ def command(
     if not games:
         _check_own_games(run, folder)
     else:
-        words = [recipe, *games, *(word for name in players for word in ("--player", name))]
+        words = [recipe, *_words(games, players)]
         words += [word for setting in settings for word in ("--set", setting)]
         data = run.data.model_copy(update={"store": str(folder / _GAMES)})
         run = run.model_copy(update={"data": data, "recipe": shlex.join(words)})
@@ -169,12 +169,10 @@ def _own_store(settings: Sequence[str]) -> list[str]:
 
 def _check_own_games(run: LinearRun | RunConfig, folder: Path) -> None:
     """RecipeError where a run with games of its own would go on with others than its recipe has."""
-    from tengen.data.format import read_manifest
-
     before = (RunFolder(folder, run.kind).saved_recipe() or {}).get("data", {}).get("store")
     imported = before is not None and Path(before).name == _GAMES and (folder / _GAMES).exists()
     if imported and Path(run.data.store).resolve() not in {Path(before).resolve(), (folder / _GAMES).resolve()}:
-        words = _words(read_manifest(folder / _GAMES))
+        words = _earlier_words(folder / _GAMES)
         shown = shlex.join(words[:_SHOWN]) + (" ..." if len(words) > _SHOWN else "")
         raise RecipeError(
             f"{folder} holds a run on games of its own: give them again after the recipe, {shown}, or another folder "
@@ -182,10 +180,17 @@ def _check_own_games(run: LinearRun | RunConfig, folder: Path) -> None:
         )
 
 
-def _words(manifest: Mapping[str, Any]) -> list[str]:
-    """GAMES and --player of the command that imported a store."""
-    names = manifest.get("filters", {}).get("players", [])
-    return [*manifest.get("sources", []), *(word for name in names for word in ("--player", name))]
+def _words(games: Sequence[str], players: Sequence[str]) -> list[str]:
+    """GAMES and --player, as they are typed."""
+    return [*games, *(word for name in players for word in ("--player", name))]
+
+
+def _earlier_words(store: Path) -> list[str]:
+    """Those of the command that imported a store."""
+    from tengen.data.format import read_manifest
+
+    manifest = read_manifest(store)
+    return _words(manifest.get("sources", []), manifest.get("filters", {}).get("players", []))
 
 
 def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bool) -> None:
@@ -195,7 +200,6 @@ def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bo
     of a run on other games.
     """
     from tengen.cli.import_ import import_with_bar
-    from tengen.data.format import read_manifest
     from tengen.data.importer import ImportOptions
     from tengen.data.rows import Filters, RowOptions
 
@@ -205,8 +209,8 @@ def _import(games: Sequence[str], players: Sequence[str], store: Path, quiet: bo
     if begun and not store.exists():
         raise RecipeError(f"{store.parent} holds a run on a store of games: leave out GAMES, or give --out")
     if begun:
-        before = _words(read_manifest(store))
-        if before == [*games, *(word for name in players for word in ("--player", name))]:
+        before = _earlier_words(store)
+        if before == _words(games, players):
             return
         raise RecipeError(
             f"{store} has the games of an earlier command, {shlex.join(before)}: give the same, or another folder "
