@@ -27,7 +27,7 @@ territory, or none."""
 T = TypeVar("T")
 
 MAX_KOMI = 1 << 20
-"""Either way. A game keeps its komi as float32, which has every half point up to it."""
+"""The highest komi of either side. A game keeps its komi as float32, which has every half point up to it."""
 LADDER_NODES = 50000
 """Limit of positions in the reading of one ladder."""
 

@@ -1,4 +1,4 @@
-"""The report of a training run, and what its card tells of few positions."""
+"""The report of a training run, and what its card says of few positions."""
 
 from pathlib import Path
 

@@ -319,12 +319,12 @@ def _print_card(card: Card) -> None:
         if isinstance(value, dict):
             text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())
         else:
-            text = _ends(value) if isinstance(value, list) else str(value)
+            text = _interval(value) if isinstance(value, list) else str(value)
         table.add_row(escape(metric.replace("_", " ")), escape(text))
     print_table(table)
 
 
-def _ends(interval: list[Any]) -> str:
+def _interval(interval: list[Any]) -> str:
     return "unknown" if None in interval else " to ".join(map(str, interval))
 
 

@@ -15,7 +15,7 @@ STONES = "XO."
 MAX_LABEL = 100
 """Characters of a label that are sent; the board draws three, and shows the others under the pointer."""
 MAX_LINES = 1000
-"""Lines and arrows that are sent: a record may have 400,000 in a position, and more than a few cannot be told apart."""
+"""Lines and arrows that are sent: a record may have 400,000 in a position, and nobody can see more than a few."""
 MoveNumbers = Literal["none", "last", "variations", "all"]
 """Which stones show the numbers of their moves: those of the last `LAST_NUMBERS` moves, or those of a variation."""
 MOVE_NUMBERS: tuple[MoveNumbers, ...] = get_args(MoveNumbers)
