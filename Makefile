@@ -1,5 +1,5 @@
 # make play    the board in the browser           make test    the tests, C++ and Python
-# make test-slow   the slow tests alone: whole runs, most of them killed again and again
+# make test-slow   the slow tests alone: whole runs, most of them killed again and again, and the page in browsers
 # make check   all tests, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
 # make docs    the documentation site, in build/site     make messages  the page's texts for translators
@@ -161,8 +161,8 @@ pytest = $(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile --n
 test: $(MODULE)/done .venv/developer test-programs test-native
 	@$(pytest)
 
-# Whole runs of self-play and on a cluster, killed again and again, and KataGo's largest network: two minutes more.
-test-slow: $(MODULE)/done .venv/developer
+# Tests of 3 s or more: whole runs, most of them killed again and again, the page in browsers, and KataGo's largest network.
+test-slow: $(MODULE)/done .venv/developer test-programs
 	@$(pytest) -m slow
 
 # Sizes, rule sets and seeds are the same on every run; the real games are those of tests/data where no archive lies

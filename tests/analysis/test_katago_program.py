@@ -125,6 +125,7 @@ def drawn_query(evaluator: Evaluator, rng: random.Random, number: int) -> dict[s
     return query | {"maxVisits": 20, "overrideSettings": settings}
 
 
+@pytest.mark.slow
 def test_trees_of_few_visits_are_those_of_katago(shared: Path, tmp_path: Path) -> None:
     """The visits of all moves of the root in all of 40 positions, and the values of the root in 37.
 

@@ -29,6 +29,7 @@ def test_a_table_and_a_line(program: ModuleType, capsys: pytest.CaptureFixture[s
     assert [row["score"] for row in again["results"]] == [row["score"] for row in found["results"]]
 
 
+@pytest.mark.slow
 def test_equal_time(program: ModuleType, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words = ["default", "--size", "5", "--komi", "0.5", "--games", "2", "--seconds", "0.01", "--out", str(tmp_path)]
     program.main([*words, "--against", "playouts"])

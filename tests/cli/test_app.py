@@ -165,6 +165,7 @@ def test_a_recipe_is_printed_for_programs_too(capsys: pytest.CaptureFixture[str]
     assert printed == yaml.safe_load(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_the_bars_of_statistics_can_be_printed_in_any_encoding(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "cp1250"}  # has no bars
     for args in (("import", GAMES, "--out", tmp_path / "s", "--no-ownership", "--quiet"), ("stats", tmp_path / "s")):
@@ -449,6 +450,7 @@ def test_a_closed_output_is_no_error(words: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2 if "nowhere" in words else 0, b"", b"")
 
 
+@pytest.mark.slow
 def test_letters_that_the_output_cannot_have_are_escaped(tmp_path: Path) -> None:
     for name in ("辜梓豪", "é"):
         (tmp_path / f"{name}.sgf").write_bytes("(;SZ[5]PB[é😀]PW[辜梓豪]RE[B+R];B[cc])".encode())

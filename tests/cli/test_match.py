@@ -92,6 +92,7 @@ def test_copies_of_games_are_told_at_the_end(tmp_path: Path, capsys: pytest.Capt
     assert "note: only 1 of 6 games between a and b differ: their interval is too narrow" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_network_that_has_not_learned_the_board_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [
         "match",
@@ -134,6 +135,7 @@ def test_a_player_that_fails_is_an_error_after_the_report_of_the_others(
     assert printed.err.startswith("error: mortal failed to start 3 games in a row: ")
 
 
+@pytest.mark.slow
 def test_a_handicap_is_a_condition_of_the_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, old = tmp_path / "out", tmp_path / "old"
     words = ["random", "playouts@5", "--size", "5", "--komi", "0.5", "--openings", "random", "--workers", "1"]

@@ -109,6 +109,7 @@ def test_games_of_which_none_is_kept_leave_no_folder(tmp_path: Path, capsys: pyt
     assert {path.name for path in tmp_path.iterdir()} == {"short.sgf", "before"}
 
 
+@pytest.mark.slow
 def test_games_of_a_run_that_has_not_begun_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One game is too few, and the run on a store of its own is not the one of the games. The same command finds the
     games that a folder has got since."""

@@ -144,6 +144,7 @@ def cluster(nodes: RayNodes) -> Iterator[Cluster]:
         yield found
 
 
+@pytest.mark.slow
 def test_every_item_is_done_once_and_asked_for_when_there_is_room(cluster: Cluster, tmp_path: Path) -> None:
     numbers = (number for number in range(100))
     done: list[int] = []
@@ -222,6 +223,7 @@ def test_a_lost_machine_is_one_failure_however_many_workers_it_had(monkeypatch: 
         cluster.worker_died(last, died)
 
 
+@pytest.mark.slow
 def test_a_machine_that_fails_again_and_again_rests_longer_and_longer(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -365,6 +367,7 @@ def second(nodes: RayNodes, cluster: Cluster) -> Iterator[Any]:
     nodes.remove_node(node)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "work", "words"),
     [
@@ -402,6 +405,7 @@ def test_a_machine_that_fails_is_named_and_the_others_do_its_items(
         assert found.traffic.died < 20
 
 
+@pytest.mark.slow
 def test_a_single_worker_is_replaced_by_one_on_another_machine(nodes: RayNodes, second: Any, tmp_path: Path) -> None:
     """As the learner."""
     with Cluster(nodes.address, Place(cpus=0.5, workers=1)) as found:
@@ -409,6 +413,7 @@ def test_a_single_worker_is_replaced_by_one_on_another_machine(nodes: RayNodes, 
     assert done == [4, 9]
 
 
+@pytest.mark.slow
 def test_what_raises_on_all_machines_ends_soon(nodes: RayNodes, second: Any) -> None:
     started = time.monotonic()
     with (
@@ -419,6 +424,7 @@ def test_what_raises_on_all_machines_ends_soon(nodes: RayNodes, second: Any) -> 
     assert time.monotonic() - started < 60
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_replaced(
     nodes: RayNodes, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -523,6 +529,7 @@ def test_a_file_that_was_written_in_part_is_written_again(tmp_path: Path, monkey
     assert (shared.unpack(tmp_path)["store"] / "games").read_bytes() == b"all of it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -551,6 +558,7 @@ def test_a_recipe_that_asks_for_more_than_any_machine_has(
         list(found.run(Squares(), [1]))
 
 
+@pytest.mark.slow
 def test_workers_that_an_autoscaler_must_make_room_for_are_waited_for_with_a_warning(
     nodes: RayNodes, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -612,6 +620,7 @@ def plain(game: GameRecord) -> list[Any]:
     return [game.source, game.komi, game.score, game.moves.tolist(), [v.tolist() for v in game.visits or ()]]
 
 
+@pytest.mark.slow
 def test_workers_and_a_machine_may_die_at_any_moment(nodes: RayNodes, cluster: Cluster, tmp_path: Path) -> None:
     alone = play(tmp_path / "alone", None)
     moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
@@ -718,6 +727,7 @@ def test_training_on_a_worker_that_dies_ends_as_the_unbroken_run(
     assert [state for _, state in verify(path)] == [Integrity.INTACT]
 
 
+@pytest.mark.slow
 def test_a_match_with_networks_and_openings_of_this_machine(cluster: Cluster, tmp_path: Path) -> None:
     network = tmp_path / "own.onnx"
     shutil.copyfile(find_network("zero-7x7"), network)
@@ -768,6 +778,7 @@ def test_a_folder_of_games_is_reviewed(nodes: RayNodes, tmp_path: Path, capsys: 
     assert len(list((tmp_path / "cluster").iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_a_cluster_of_its_own_leaves_no_token_in_the_home_folder(tmp_path: Path) -> None:
     """With Ray's token there, no cluster that was started without one could be joined any more."""
     words = ["match", "random", "random", "--size", "5", "--games", "2", "--cluster", "local", "--quiet", "--out"]
@@ -791,6 +802,7 @@ def test_workers_close_their_work_before_they_end(cluster: Cluster, tmp_path: Pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_cluster_is_left_though_ray_cannot_end_a_worker(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that had not begun when its node went."""
 

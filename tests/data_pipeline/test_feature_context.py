@@ -88,6 +88,7 @@ def check(game: Game, boards: list[Board], ranks: tuple[str, str], symmetry: int
     assert scalars == pytest.approx([STRENGTHS[ranks[1 - game.to_play]] / 20])
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 1 << 30), size=st.sampled_from([5, 6, 7, 9]), moves=st.integers(0, 60),
@@ -113,6 +114,7 @@ def test_inputs_by_their_definitions(
     check(pair.game, [board for board, _ in pair.plain.history], (black, white), symmetry, size + padding)
 
 
+@pytest.mark.slow
 def test_inputs_of_real_positions() -> None:
     for i, record in enumerate(tygem_records()[:12]):
         game = sgf.read_game(record, partial=True)[0]

@@ -272,6 +272,7 @@ def test_refusals_come_before_any_work(tygem: Store, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 @pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (9, -9)])
 def test_an_interrupted_import_leaves_no_store_and_runs_again(tmp_path: Path, stop: int, status: int) -> None:

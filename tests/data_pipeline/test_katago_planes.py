@@ -68,6 +68,7 @@ def test_random_games() -> None:
         assert shown["positions"] > 10 and shown["given up"] < shown["positions"] / 2, (name, shown)
 
 
+@pytest.mark.slow
 def test_random_encores() -> None:
     """All sets in each position; the games are those of the tests of the rules."""
     seen = {name: Counter[str]() for name in NAMES}

@@ -208,6 +208,7 @@ def test_a_store_behind_a_link_lies_where_the_link_leads(tmp_path: Path, there: 
     assert [path.name for path in target.parent.iterdir()] == ["games"]
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     path = tmp_path / "games"
     rng = random.Random(1)

@@ -156,6 +156,7 @@ def python_blocks(page: str) -> dict[str, str]:
 EXAMPLES = python_blocks("guides/python.md") | python_blocks("guides/extend.md") | python_blocks("reference/planes.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_the_examples_of_the_pages_run(title: str, examples_folder: Path) -> None:
     done = subprocess.run(
@@ -170,6 +171,7 @@ def test_the_examples_of_the_pages_run(title: str, examples_folder: Path) -> Non
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_warnings_and_needs_no_network(tmp_path: Path) -> None:
     pytest.importorskip("material")
     pytest.importorskip("mkdocstrings")

@@ -57,6 +57,7 @@ def test_stats_say_what_was_imported(tengen: Run, unseen: Path, store: Path) -> 
         assert re.search(rf"\b{games}\b", done.stdout), done.stdout
 
 
+@pytest.mark.slow
 def test_the_network_predicts_unseen_games_far_better_than_chance(tengen: Run, unseen: Path, network: Path) -> None:
     done = tengen("evaluate", network, unseen, "--all-positions", "--positions", "1000", "--json", timeout=200)
     assert done.returncode == 0, done.stderr
@@ -73,6 +74,7 @@ def test_the_network_answers_over_gtp(tengen: Run, network: Path) -> None:
     assert re.fullmatch(r"= ([A-HJ][1-9]|pass)", answers[4])
 
 
+@pytest.mark.slow
 def test_the_network_beats_random_moves(tengen: Run, network: Path, tmp_path: Path) -> None:
     done = tengen("match", f"policy:{network}", "random", "--games", "4", "--size", "9", "--out", tmp_path, timeout=200)
     assert done.returncode == 0, done.stderr

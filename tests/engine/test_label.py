@@ -231,6 +231,7 @@ def test_another_network_of_the_same_name_and_day_is_refused(
     assert main([*words, "4"]) == 0
 
 
+@pytest.mark.slow
 def test_labels_of_several_commands_in_one_store(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

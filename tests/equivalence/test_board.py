@@ -43,6 +43,7 @@ def test_random_games(size: int) -> None:
         assert not tame, f"the games are too tame to show {tame}"
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     size=st.integers(2, MAX_SIZE),

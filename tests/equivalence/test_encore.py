@@ -12,6 +12,7 @@ from played_games import TERRITORY, EncorePair
 from tengen.game import Game
 
 
+@pytest.mark.slow
 def test_random_encores() -> None:
     tally = Counter[str]()
     for seed in range(90):

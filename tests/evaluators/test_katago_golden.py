@@ -25,10 +25,9 @@ NETWORKS = {
 PLACES = {"whiteLead": 2e-3, "whiteScoreSelfplay": 2e-3, "varTimeLeft": 2e-3, "shorttermScoreError": 2e-3}
 
 
-SLOW = "b10c384h6nbttflrs"
-
-
-@pytest.mark.parametrize("network", [n if n != SLOW else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS])
+@pytest.mark.parametrize(
+    "network", [n if n == "g170-b6c96" else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS]
+)
 def test_raw_outputs_are_katagos(network: str, shared: Path) -> None:
     nets = shared / "nets"
     evaluator = load_evaluator(nets / f"{NETWORKS[network]}.bin.gz", precision="f32", remember=False, cache=20)

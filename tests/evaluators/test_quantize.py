@@ -98,6 +98,7 @@ def test_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch, flags: s
     assert openvino.multiplies_int8() == expected
 
 
+@pytest.mark.slow
 def test_a_quantised_network_keeps_its_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "copy.onnx"
     shutil.copy(find_network("zero-7x7"), copy)
@@ -121,6 +122,7 @@ def test_a_quantised_network_keeps_its_moves(tmp_path: Path, monkeypatch: pytest
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_the_int8_file_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "copy.onnx"
     shutil.copy(find_network("zero-7x7"), copy)

@@ -156,6 +156,7 @@ def test_half_precision_is_close(shared: Path, name: str) -> None:
             assert torch.allclose(output, full[name], rtol=0.03, atol=0.3), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["b10c384h6nbttflrs.bin.gz", "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz"])
 def test_a_compiled_network_is_one_graph(shared: Path, name: str) -> None:
     """No number of it is read from a tensor: on a GPU that waits for all that was asked before."""

@@ -51,6 +51,7 @@ def test_a_file_that_was_there_stays_where_the_games_fail(tmp_path: Path, monkey
     assert list(tmp_path.iterdir()) == [there] and there.read_bytes() == b"(;SZ[9])"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visits", [1, 8])
 def test_games_for_a_teacher(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], visits: int

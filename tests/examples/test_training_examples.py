@@ -59,12 +59,14 @@ def test_a_network_family(store: str, tmp_path: Path) -> None:
     assert found.score is None and found.ownership is None and -1 <= found.value[0] <= 1
 
 
+@pytest.mark.slow
 def test_a_loss_with_a_target(store: str, tmp_path: Path) -> None:
     losses = example("custom_loss").main(store, str(tmp_path / "run"))
     assert len(losses) == 3 and np.isfinite(losses).all()
     assert all("value" in event for event in read_events(tmp_path / "run", "train"))
 
 
+@pytest.mark.slow
 def test_a_callback_stops_a_run(store: str, tmp_path: Path) -> None:
     assert example("callback").main(store, str(tmp_path / "run")).is_file()
     validations = [event["step"] for event in read_events(tmp_path / "run", "validation")]

@@ -33,6 +33,7 @@ def test_answers_with_ids_chatter_blank_lines_and_carriage_returns(kind: str) ->
         assert client.last_words == (() if refused else ("some chatter",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "reason"), [("dies", "crash"), ("hangs", "timeout"), ("floods-stdout", "invalid answer")]
 )

@@ -253,6 +253,7 @@ def test_gnugo_understands_its_clock_commands(time: str) -> None:
     program.close()
 
 
+@pytest.mark.slow
 def test_the_clock_of_the_match_limits_a_program() -> None:
     control = TimeControl.parse("0.5s+0")
     for kind, reason in (("late", "time"), ("hangs", "timeout")):
@@ -265,6 +266,7 @@ def test_the_clock_of_the_match_limits_a_program() -> None:
         assert time.monotonic() - begun < 30, "no longer than its clock and the allowance"
 
 
+@pytest.mark.slow
 def test_a_program_may_use_the_seconds_that_a_clock_does_not_charge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tengen.gtp.program.ALLOWANCE", 0.0)
     control = TimeControl.parse("0.5s+0")

@@ -134,6 +134,7 @@ def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
             play(other, tmp_path)
 
 
+@pytest.mark.slow
 def test_games_of_a_rebuilt_program_do_not_mix_with_those_before(tmp_path: Path) -> None:
     script, folder = tmp_path / "mine.py", tmp_path / "match"
     command = f"import sys\nsys.argv[1:] = ['version:1.2']\nexec(open({str(PROGRAM)!r}).read())\n"
@@ -159,6 +160,7 @@ def test_games_of_a_rebuilt_program_do_not_mix_with_those_before(tmp_path: Path)
     assert json.loads((folder / "match.json").read_text())["programs"] == {"mine": "version 1.3"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("earlier", [{}, {"precision": None}])
 def test_a_folder_of_a_version_without_precisions_goes_on(tmp_path: Path, earlier: dict[str, object]) -> None:
     play(match("a=random", "b=random"), tmp_path)
@@ -245,6 +247,7 @@ def test_a_program_that_dies_at_its_first_move_does_not_start(tmp_path: Path) ->
     assert lines_so_far(tmp_path / "match") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("execution", [InWorkers(2), InBatch(at_once=3)])
 def test_a_program_that_is_gone_does_not_end_the_games_of_others(execution: Execution, tmp_path: Path) -> None:
     conditions = FAST | {"openings": "random"}
@@ -267,6 +270,7 @@ def test_a_game_that_a_program_cannot_start_once_is_lost(tmp_path: Path) -> None
     assert reasons == {0: "limit", 1: "crash", 2: "limit", 3: "crash", 4: "limit", 5: "crash"}
 
 
+@pytest.mark.slow
 def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
     kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
     settings = match(*(program(kind, kind) for kind in kinds), games=2, conditions=FAST)
@@ -290,6 +294,7 @@ def test_a_match_judges_pairs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert max(judged[:-1]) <= 2 and judged[-1] == 20, "the last call is that of the figures"
 
 
+@pytest.mark.slow
 def test_a_sequential_test_ends_the_match(tmp_path: Path) -> None:
     settings = match("strong=playouts@60", "weak=random", games=400, conditions=TINY, sprt={"elo0": 0, "elo1": 300})
     figures = play(settings, tmp_path, workers=2)
@@ -299,6 +304,7 @@ def test_a_sequential_test_ends_the_match(tmp_path: Path) -> None:
     assert (tmp_path / "games.jsonl").read_bytes() == before, "a decided match plays no more"
 
 
+@pytest.mark.slow
 def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path) -> None:
     players = ("strong=playouts@60", "equal=random", "weak=random")
     schedule = {"kind": "gauntlet"}
@@ -326,6 +332,7 @@ def test_figures_do_not_depend_on_the_games_at_once(end: dict[str, Any], tmp_pat
     assert len(match_games(tmp_path / "beside").outcomes) == alone["games"]
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_a_match_killed_several_times_equals_an_uninterrupted_one(tmp_path: Path, offspring: Offspring) -> None:
     words = ["a=random", "b=random", "--games", "600", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
@@ -352,6 +359,7 @@ def without_times(folder: Path) -> list[Outcome]:
     return [Outcome(**{**asdict(outcome), "seconds": {}}) for outcome in read_folder(folder)[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
 def test_a_signal_to_the_whole_group_leaves_no_program(number: str, tmp_path: Path, offspring: Offspring) -> None:

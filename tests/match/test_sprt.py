@@ -92,6 +92,7 @@ def test_the_error_rates_hold_in_simulated_matches(base: list[float]) -> None:
     assert max(pairs0, pairs1) < 0.75 * fixed, "a test that stops by itself should need fewer games"
 
 
+@pytest.mark.slow
 def test_the_score_at_the_end_leans_towards_the_decision_as_the_guide_says() -> None:
     test, random = Sprt(elo0=0, elo1=100), np.random.default_rng(4)
     for truth, leans in ((0.5, (-0.05, -0.015)), (expected(50), (-0.015, 0.015)), (expected(100), (0.015, 0.05))):

@@ -209,6 +209,7 @@ def test_titles_of_the_picture_are_inside_of_it(tmp_path: Path, monkeypatch: pyt
     assert not outside
 
 
+@pytest.mark.slow
 def test_a_report_of_many_players_shows_some_of_them_in_its_matrix_and_charts(tmp_path: Path) -> None:
     outcomes = [o for i in range(60) for o in series(f"p{i}", f"p{(i + 1) % 61}", 1, 1, start=2 * i)]
     write_match(tmp_path, outcomes)

@@ -153,6 +153,7 @@ def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
     assert all(name in used or name.startswith(variants) for name in NETWORKS)
 
 
+@pytest.mark.slow
 def test_the_rate_of_a_published_recipe_leaves_its_hidden_layer_alive() -> None:
     """At 0.01 all 256 units of BakaGo's first network gave 0 for every position, and it learned nothing more."""
     torch.manual_seed(0)

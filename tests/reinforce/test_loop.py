@@ -118,6 +118,7 @@ def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path
     assert logged(unbroken) == before
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_without_the_file_of_its_start(tmp_path: Path) -> None:
     """It keeps a copy."""
     parent = write_parent(tmp_path / "parent.onnx")
@@ -164,6 +165,7 @@ def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
         run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "call"), [("BatchMatch", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
 def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +188,7 @@ def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     same_run(tmp_path / "run", unbroken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["within an update", "in its last step"])
 def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     when: str, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -226,6 +229,7 @@ def same_run(found: Path, expected: Path) -> None:
     torch.testing.assert_close(one, two, rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_a_pool_of_limited_size_keeps_no_others_and_a_run_that_goes_on_needs_none(
     parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +259,7 @@ def _go(recipe: str, folder: Path, death: int) -> None:
         run_policy_gradient(PolicyGradientConfig.model_validate_json(recipe), folder, progress=False)
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(
     unbroken: Path, parent: Path, tmp_path: Path, forks: ForkServerContext
 ) -> None:
@@ -268,6 +273,7 @@ def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(
     same_run(folder, unbroken)
 
 
+@pytest.mark.slow
 def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
     config = small_config(
         parent,

@@ -111,6 +111,7 @@ def test_moves_that_no_move_came_before_have_no_bias() -> None:
     assert_like_twin(Game(7, komi=0.5), params, 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "seed", "parts"),
     [(5, 1, ["value bias"]), (7, 5, ["value bias", "utility", "uncertainty", "noise pruning"])],

@@ -88,6 +88,7 @@ def play_together(
     return told, pool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("games", "batch", "threads", "sizes"), [(256, 1, 2, (7,)), (33, 5, 3, (5, 9, 6, 13))])
 def test_a_game_in_a_pool_finds_what_it_finds_alone(
     games: int, batch: int, threads: int, sizes: tuple[int, ...]

@@ -213,6 +213,7 @@ def test_stopping_futile_visits_agrees_with_the_plain_twin(lcb: bool, batch: int
         assert visits_of(search) == twin.visits()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_chosen_gets_no_visit_and_the_choice_stays() -> None:
     spared = 0
     for seed in range(6):

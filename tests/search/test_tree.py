@@ -173,6 +173,7 @@ def test_a_full_tree_is_searched_on_within_its_bound() -> None:
     assert search.evaluations == before
 
 
+@pytest.mark.slow
 def test_memory_comes_back_move_by_move() -> None:
     game = Game(9)
     search = TreeSearch(Noise(), SearchParams(memory=MEGABYTE), batch=8)

@@ -105,6 +105,7 @@ def test_games_that_are_missing_are_played_again_alone() -> None:
         assert same(to_record(game, missing[game.index // 5]), expected[game.index])
 
 
+@pytest.mark.slow
 def test_a_tree_that_filled_its_memory_leaves_nothing_to_the_next_game() -> None:
     config = recipe(
         games_at_once=1,

@@ -87,6 +87,7 @@ def learner_of(
     return Learner(config, folder, ShutdownFlag()), Store.open(path / "games")
 
 
+@pytest.mark.slow
 def test_a_cycle_that_is_learned_again_ends_the_same(tmp_path: Path) -> None:
     """The first one too, which begins without a checkpoint."""
     learner, store = learner_of(tmp_path)
@@ -108,6 +109,7 @@ class NoWorkers:
         return iter(())
 
 
+@pytest.mark.slow
 def test_a_run_that_learns_on_a_gpu_of_a_cluster_is_resumed_without_one_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +133,7 @@ class OneWorker(NoWorkers):
             yield from work.do(iter([cycle]), threading.Event())
 
 
+@pytest.mark.slow
 def test_a_worker_that_learns_gets_the_games_of_its_window_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

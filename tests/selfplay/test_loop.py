@@ -119,6 +119,7 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_a_cycle_opens_its_own_shard_alone(unbroken: Path) -> None:
     """The report opens the store for itself, which takes at most 2% of a run's time."""
     opened = Counter((unbroken.parent / "opened").read_text().split())
@@ -196,6 +197,7 @@ def test_the_network_plays_under_all_rules_as_under_those_of_the_run(unbroken: P
     assert found["chinese", 3.0] != found["chinese", 7.0]
 
 
+@pytest.mark.slow
 def test_a_network_of_one_size_reads_no_width_elsewhere(
     unbroken: Path, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +264,7 @@ def overlapped(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_learning_beside_the_games_plays_all_games_one_network_late(overlapped: Path) -> None:
     """That two such runs are the same, the run shows that is killed again and again."""
     found = what_was_made(overlapped)
@@ -279,6 +282,7 @@ def assert_seen_is_what_was_learned(out: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_and_games_in_flight_change_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     run(recipe, tmp_path / "run", "workers=1", "games_at_once=5")
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
@@ -296,7 +300,8 @@ def _go(recipe: Path, out: Path, settings: tuple[str, ...], death: int) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("overlap", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("overlap", [False, True])
 def test_killed_again_and_again_it_ends_as_the_unbroken_run(
     overlap: bool, recipe: Path, tmp_path: Path, forks: ForkServerContext, request: pytest.FixtureRequest
 ) -> None:
@@ -360,6 +365,7 @@ def test_sigterm_stops_cleanly_and_the_run_goes_on(
     assert_same(what_was_made(tmp_path / "run"), what_was_made(small))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_second_process_helps_and_changes_nothing(
     unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
@@ -392,6 +398,7 @@ def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) 
     assert np.abs(found[2] - found[1]).max() > 5e-4  # a few steps, most of them of the warm-up
 
 
+@pytest.mark.slow
 def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tmp_path: Path) -> None:
     """A helper holds the duty of rating and has found that the run only beats itself."""
     out = tmp_path / "run"
@@ -471,6 +478,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
 
 
+@pytest.mark.slow
 def test_a_network_that_diverges_never_plays(recipe: Path, tmp_path: Path) -> None:
     """The run stops before it is promoted, and goes on with another learning rate."""
     out = tmp_path / "run"
@@ -498,6 +506,7 @@ def test_a_gate_stops_when_it_is_told_to(recipe: Path, tmp_path: Path, monkeypat
     assert not read_folder(tmp_path / "run" / "matches" / "gate-00001")[1]
 
 
+@pytest.mark.slow
 def test_a_network_that_the_gate_refused_has_learned_nothing(recipe: Path, tmp_path: Path) -> None:
     gate = "gate={games: 2, score: 1, confidence: 0.9999}"
     made = run(recipe, tmp_path / "run", *SMALL, "cycles=3", gate)
@@ -507,6 +516,7 @@ def test_a_network_that_the_gate_refused_has_learned_nothing(recipe: Path, tmp_p
     assert read_card(made).name == "micro"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04"])
 def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Path, damage: bytes) -> None:
     """In its second cycle, which is learned but not over, the log of the first one is no JSON any more, and the
@@ -525,6 +535,7 @@ def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Pat
     assert read_card(path).name == "micro" and (out / "log.jsonl.damaged").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [[], ["learn.swa=2"], ["gate={games: 2, score: 0}"]], ids=["plain", "swa", "gate"])
 def test_a_rating_that_was_killed_keeps_its_games(
     change: list[str], recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -579,6 +590,7 @@ def test_a_newest_network_that_is_damaged_is_learned_again(
     assert [event.get("lost", False) for event in events_of(out)] == [False, False]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_in_its_first_rating_goes_on_with_it(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -630,6 +642,7 @@ def test_a_process_that_leads_a_cluster_needs_no_device_of_the_workers_and_no_me
     assert len(Store.open(tmp_path / "run" / "games")) == 8 and set(opened) == {"cpu"}
 
 
+@pytest.mark.slow
 def test_the_last_network_is_the_mean_of_the_last_ones(
     recipe: Path, small: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -652,6 +665,7 @@ def test_the_last_network_is_the_mean_of_the_last_ones(
     assert not [message for message in caplog.messages if "learn.swa" in message]
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_early_says_that_its_network_is_no_mean(
     recipe: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

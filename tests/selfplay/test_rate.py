@@ -352,6 +352,7 @@ def test_rated_at_the_usual_size_by_a_search_without_noise() -> None:
     )
 
 
+@pytest.mark.slow
 def test_simulations_to_the_end_of_the_game_have_room_in_a_rating() -> None:
     to_end = {"selection": "puct-alphago", "score_weight": 0, "simulate_to_end": True}
     changes = {"game": GameConfig(sizes={9: 1}), "search": SearchConfig(params=to_end)}

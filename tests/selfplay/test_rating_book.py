@@ -68,6 +68,7 @@ def test_the_fit_is_that_of_all_games_of_both_colors() -> None:
     assert book.events[1].outside.elo != pytest.approx(book.events[1].elo.elo if book.events[1].elo else 0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_intervals_of_the_newest_alone_are_found_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of all took half a minute for 800 rated networks. Those that are kept are as good, within their fit."""
     rng, asked = np.random.default_rng(7), list[int]()

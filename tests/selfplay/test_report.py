@@ -151,6 +151,7 @@ def test_a_run_of_no_cycle_or_one_has_a_page_too(tmp_path: Path) -> None:
     assert "Games" in headings(write_report(tmp_path / "one", config).read_text())
 
 
+@pytest.mark.slow
 def test_warnings_come_first_and_those_that_are_over_are_named(tmp_path: Path) -> None:
     config = write_run(tmp_path, 5, 4)
     log = tmp_path / "log.jsonl"

@@ -400,6 +400,7 @@ def play_cycles(transport: Transport, helpers: int = 0) -> list[list[Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_run_without_a_folder_plays_the_same_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = find_network("zero-7x7")
     folder = SelfPlayFolder(tmp_path / "run")

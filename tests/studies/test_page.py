@@ -22,6 +22,7 @@ from tengen.studies.study import Figure, load_study
 from tengen.training.metrics import Estimate, PredictionResults
 
 
+@pytest.mark.slow
 def test_a_study_runs_once_and_its_page_has_the_figures_of_its_runs(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +91,7 @@ def test_the_page_of_your_own_study_is_in_the_folder_of_its_runs_and_names_its_f
     assert len(commands) == 7 and all(shlex.split(words)[0] == "my own.yaml" for words in commands)
 
 
+@pytest.mark.slow
 def test_a_page_keeps_the_figures_of_runs_that_are_gone(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,6 +190,7 @@ def test_a_store_that_a_step_makes_need_not_be_there(
     assert ran == [games["run"].split()[0], *([] if "needs" in net else ["train"])]
 
 
+@pytest.mark.slow
 def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, tengen: Callable[..., Any]) -> None:
     """In a process of its own: the limit is a signal, and other tests of this process may have used bf16."""
     endless = ("--set", "training.steps=1000000", "--hours", "0.002")

@@ -24,6 +24,7 @@ from tengen.training.supervised import train  # noqa: E402
 pytestmark = pytest.mark.usefixtures("unrendered")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), [(0.9, 0.0), (0.0, 0.9)])
 def test_the_moving_average_of_a_run_stays(
     settings: dict[str, Any], tmp_path: Path, before: float, after: float
@@ -111,6 +112,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("losses", "data", "message"),
     [
@@ -145,6 +147,7 @@ def test_a_run_of_an_earlier_version_does_not_go_on_with_other_targets(
     train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
+@pytest.mark.slow
 def test_a_run_of_an_earlier_version_goes_on_where_its_store_has_no_visits(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -156,6 +159,7 @@ def test_a_run_of_an_earlier_version_goes_on_where_its_store_has_no_visits(
     train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
+@pytest.mark.slow
 def test_options_that_had_no_effect_are_left_out_when_a_run_goes_on(
     settings: dict[str, Any], tmp_path: Path, registered: Callable[..., None]
 ) -> None:
@@ -176,6 +180,7 @@ def test_options_that_had_no_effect_are_left_out_when_a_run_goes_on(
     train(RunConfig.model_validate(settings), tmp_path / "adam", show_progress=False)
 
 
+@pytest.mark.slow
 def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
     copy = tmp_path / "store"
     shutil.copytree(store, copy)
@@ -191,6 +196,7 @@ def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], sto
         train(run, tmp_path / "run", show_progress=False)
 
 
+@pytest.mark.slow
 def test_a_store_and_the_run_may_move(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
     """The games say whether it is the same run, not the path by which they are named."""
     copy, moved = tmp_path / "store", tmp_path / "elsewhere"

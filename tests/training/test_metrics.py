@@ -205,6 +205,7 @@ def test_calibration_of_an_honest_value() -> None:
         assert won.mean == pytest.approx(predicted, abs=0.04)
 
 
+@pytest.mark.slow
 def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: Path) -> None:
     """Games on two board sizes; a teacher agrees with itself."""
     teacher, student = (load_evaluator(name, "cpu", threads=1) for name in ("distilled-b8c64-2", "distilled-b8c64"))

@@ -156,6 +156,7 @@ def _command(recipe: Path, folder: Path, devices: int, strike: dict[str, Any]) -
         sys.exit(main(["train", str(recipe), *words, "--quiet", "--out", str(folder)]))
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 @pytest.mark.skipif(core_count() < 2, reason="two processes are refused on one core")
 def test_a_run_on_changing_devices_that_signals_and_a_death_stop_ends_as_the_unbroken_one(

@@ -47,6 +47,7 @@ def test_all_policies_learn(sampler: LabelSampler, settings: dict[str, Any]) -> 
         assert found[name] < 0.9 * before[name], name
 
 
+@pytest.mark.slow
 def test_the_schedule_follows_the_position_of_the_run(sampler: LabelSampler, settings: dict[str, Any]) -> None:
     plain, late = (untrained(sampler, settings) for _ in range(2))
     late.position = lambda step, _: Position(1000 + step, 0.5 + 0.5 * step / 120)

@@ -62,6 +62,7 @@ def trained(request: pytest.FixtureRequest, store: Path, tmp_path_factory: pytes
     return folder
 
 
+@pytest.mark.slow
 def test_the_figures_of_a_further_map_are_in_log_card_and_report(trained: Path) -> None:
     figures = {f"move2_{name}" for name in ("top1", "top5", "cross_entropy")}
     card = read_card(trained / "nets" / "small.onnx")
@@ -116,6 +117,7 @@ def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, sourc
     assert (outputs(network, store) - outputs(fresh(card.config), store)).abs().max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["file", "folder"])
 @pytest.mark.parametrize("network", ["same", "other"])
 def test_rules_that_neither_run_had_make_no_difference(
@@ -222,6 +224,7 @@ def test_the_search_is_that_of_the_start_unless_given(settings: dict[str, Any]) 
         assert with_network(RunConfig.model_validate(start | change)).card.search == search
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["file", "folder"])
 def test_a_run_goes_on_when_its_start_is_gone(
     trained: Path, settings: dict[str, Any], tmp_path: Path, source: str
@@ -250,6 +253,7 @@ def test_a_run_goes_on_when_its_start_is_gone(
     assert main(command) == 2
 
 
+@pytest.mark.slow
 def test_a_network_says_what_its_start_learned(
     settings: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -304,6 +308,7 @@ class Killed(Callback):
         raise RuntimeError("killed")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_before_its_first_checkpoint_says_nothing_twice(
     trained: Path, settings: dict[str, Any], tmp_path: Path, registered: Callable[..., None]
 ) -> None:
@@ -327,6 +332,7 @@ def fine_tuned(store: Path, folder: Path, *changes: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maps", [{}, {"reply": True, "soft": True}])
 def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(
     store: Path, tmp_path: Path, maps: dict[str, bool]
@@ -345,6 +351,7 @@ def test_a_network_that_goes_on_with_one_size_keeps_what_it_knows_of_others(
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=2e-3), name
 
 
+@pytest.mark.slow
 def test_a_start_from_a_folder_knows_the_boards_of_its_file(store: Path, tmp_path: Path) -> None:
     """Of a run on 7x7 whose card names 7x7 alone, and whose start knows more."""
     folder = fine_tuned(store, tmp_path / "mine", "training.optimizer.lr=1e-12", "card.board_sizes=[7]")

@@ -258,6 +258,7 @@ def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, 
     assert_same_end(unbroken, tmp_path / "again")
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_as_if_nothing_had_happened(
     unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
 ) -> None:
@@ -311,6 +312,7 @@ class StopAt(Callback):
         trainer.should_stop |= trainer.step == self._at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "optimizer",
     [

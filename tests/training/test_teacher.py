@@ -188,6 +188,7 @@ def test_a_buffer_draws_the_newest_positions_in_all_symmetries(boards: Path) -> 
     assert not buffer(label(TensorBatch(**given))).planes.isnan().any()
 
 
+@pytest.mark.slow
 def test_a_position_is_labelled_once_for_several_steps(settings: dict[str, Any], tmp_path: Path) -> None:
     """The run draws as many positions fewer, and goes on after a stop; it cannot go on with other uses."""
     settings["data"]["teacher"] = {"network": TEACHER, "uses": 4, "buffer": 64}
@@ -220,6 +221,7 @@ def test_a_position_is_labelled_once_for_several_steps(settings: dict[str, Any],
         RunConfig.model_validate(settings)
 
 
+@pytest.mark.slow
 def test_a_student_learns_from_its_teacher(settings: dict[str, Any], tmp_path: Path) -> None:
     """All positions are drawn; the card names the teacher; a run that was stopped goes on as the unbroken one."""
     settings["data"]["teacher"] = {"network": TEACHER, "licence": "CC0"}

@@ -64,6 +64,7 @@ def dialog(tab: Tab, name: str, opener: str) -> None:
     tab.until(lambda: not tab.driver.find_elements("css selector", f"[data-testid={name}]"))
 
 
+@pytest.mark.slow
 @needs_axe
 def test_axe_has_no_serious_findings_while_a_game_is_played(tab: Tab) -> None:
     from selenium.webdriver import Keys
@@ -110,6 +111,7 @@ def test_axe_has_no_serious_findings_while_a_game_is_played(tab: Tab) -> None:
     dialog(tab, "ask-save", "save")
 
 
+@pytest.mark.slow
 @needs_axe
 def test_axe_has_no_serious_findings_in_reviews_and_in_the_dark(tab: Tab) -> None:
     paste(tab, RECORD + "(;SZ[9];B[aa])")
@@ -132,6 +134,7 @@ def test_axe_has_no_serious_findings_in_reviews_and_in_the_dark(tab: Tab) -> Non
     tab.click("dark")
 
 
+@pytest.mark.slow
 def test_marks_hint_and_policy_of_a_point_are_read(tab: Tab) -> None:
     from selenium.webdriver import Keys
 
@@ -154,6 +157,7 @@ def test_marks_hint_and_policy_of_a_point_are_read(tab: Tab) -> None:
     reads("A9, empty, best move, policy 1%")
 
 
+@pytest.mark.slow
 def test_a_game_is_played_by_the_keyboard_alone(tab: Tab) -> None:
     from selenium.webdriver import Keys
 
@@ -171,6 +175,7 @@ def test_a_game_is_played_by_the_keyboard_alone(tab: Tab) -> None:
     tab.until(lambda: tab.stones() == {30: "B"})
 
 
+@pytest.mark.slow
 def test_the_question_mark_lists_the_keys_and_a_dialog_has_the_keyboard_alone(tab: Tab) -> None:
     from selenium.webdriver import Keys
 
@@ -188,6 +193,7 @@ def test_the_question_mark_lists_the_keys_and_a_dialog_has_the_keyboard_alone(ta
     tab.until(lambda: not tab.stones())
 
 
+@pytest.mark.slow
 def test_tab_reaches_every_part_of_the_page(tab: Tab) -> None:
     from selenium.webdriver import Keys
 
@@ -213,6 +219,7 @@ def test_tab_reaches_every_part_of_the_page(tab: Tab) -> None:
     assert wanted <= reached
 
 
+@pytest.mark.slow
 @needs_axe
 def test_on_a_phone_large_boards_ask_to_confirm_a_move(site: tuple[str, Path], tmp_path: Path) -> None:
     ghosts = "return document.querySelectorAll('.tg-pending').length"

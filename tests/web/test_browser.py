@@ -14,6 +14,7 @@ C[<script>window.hacked=3</script><b>bold</b> {{7*191}}]
 ;B[dd]C[<img src=x onerror=window.hacked=4>](;W[ff])(;W[gg]C[javascript:window.hacked=5]))"""
 
 
+@pytest.mark.slow
 def test_a_refused_tap_is_crossed_out_once(tab: Tab) -> None:
     """Later moves, which send all properties again, do not show the cross again."""
     tab.tap(40)
@@ -34,6 +35,7 @@ def test_a_refused_tap_is_crossed_out_once(tab: Tab) -> None:
     assert tab.script("return window.crosses") == 1
 
 
+@pytest.mark.slow
 def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> None:
     record = tmp_path / "game.sgf"
     record.write_text("(;SZ[9]KM[7]PB[Ann]PW[Bo]DT[2024-05-06];B[ee];W[ec];B[aa];W[ce])")
@@ -51,6 +53,7 @@ def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> 
     assert place() > 0, "the board stays in view"  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(tab: Tab) -> None:
     tab.script("localStorage.clear(); location.reload()")
     tab.until(lambda: "New here? Begin on 9x9" in tab.text())
@@ -68,6 +71,7 @@ def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(t
     assert kept == {"number": 1, "step": 2, "won": False}
 
 
+@pytest.mark.slow
 def test_the_teacher_warns_shows_the_refutation_and_takes_the_move_back(tab: Tab) -> None:
     """The fake engine holds that every move loses 5 points and that A9 is best, or what is left near it."""
     assert tab.script("return localStorage.getItem('tengen')?.includes('[true')") is not True
@@ -88,6 +92,7 @@ def test_the_teacher_warns_shows_the_refutation_and_takes_the_move_back(tab: Tab
     tab.until(lambda: len(tab.stones()) == 4)
 
 
+@pytest.mark.slow
 def test_hint_policy_and_estimate_are_shown_on_demand(tab: Tab) -> None:
     tab.click("ask-hint")
     tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-hint")) == 1)
@@ -140,6 +145,7 @@ def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder:
     saved.unlink()
 
 
+@pytest.mark.slow
 def test_the_graph_stays_where_it_is_while_the_search_of_another_move_begins(tab: Tab) -> None:
     """A finger on the graph would otherwise seek on what has moved there."""
     analyze(tab)
@@ -167,6 +173,7 @@ def test_the_graph_stays_where_it_is_while_the_search_of_another_move_begins(tab
     assert len(places) == 1, places
 
 
+@pytest.mark.slow
 def test_keys_and_graph_go_through_the_game_and_another_move_makes_a_branch(tab: Tab) -> None:
     from selenium.webdriver import ActionChains, Keys
 
@@ -207,6 +214,7 @@ def test_keys_and_graph_go_through_the_game_and_another_move_makes_a_branch(tab:
     assert "move 1 / 3" in tab.text()
 
 
+@pytest.mark.slow
 def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
     analyze(tab)
     for point in (1, 80, 9, 79):
@@ -219,6 +227,7 @@ def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
     assert 0 not in tab.stones()
 
 
+@pytest.mark.slow
 def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
     from selenium.webdriver import ActionChains, Keys
 
@@ -251,6 +260,7 @@ def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
     tab.until(lambda: tab.status() == "Black wins by 73.5")
 
 
+@pytest.mark.slow
 def test_two_tabs_are_two_games_and_a_reload_keeps_the_game(tab: Tab, site: tuple[str, Path]) -> None:
     driver = tab.driver
     first = driver.current_window_handle
@@ -271,6 +281,7 @@ def test_two_tabs_are_two_games_and_a_reload_keeps_the_game(tab: Tab, site: tupl
         tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
 
 
+@pytest.mark.slow
 def test_closing_a_tab_ends_its_search(tab: Tab, site: tuple[str, Path]) -> None:
     url, log = site
     driver = tab.driver
@@ -290,6 +301,7 @@ def test_closing_a_tab_ends_its_search(tab: Tab, site: tuple[str, Path]) -> None
     tab.until(lambda: running() == 0)
 
 
+@pytest.mark.slow
 def test_a_hostile_record_stays_text(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "hostile.sgf"
     path.write_bytes(HOSTILE)
@@ -302,6 +314,7 @@ def test_a_hostile_record_stays_text(tab: Tab, tmp_path: Path) -> None:
     assert tab.driver.find_elements("css selector", "img[src=x]") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("glass", [(1400, 900), (1280, 860)])
 def test_the_comment_of_a_move_is_seen_without_scrolling(tab: Tab, glass: tuple[int, int]) -> None:
     from selenium.webdriver import Keys
@@ -321,6 +334,7 @@ def test_the_comment_of_a_move_is_seen_without_scrolling(tab: Tab, glass: tuple[
     assert len(tab.driver.find_elements("css selector", ".tg-tree-grade.tg-grade-4")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"(;GM[1]SZ[52];B[aa])", bytes(range(256)) * 40])
 def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, tmp_path: Path, content: bytes) -> None:
     tab.tap(40)
@@ -332,6 +346,7 @@ def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, t
     assert tab.stones() == {40: "B", 0: "W"}
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "large.sgf"
     path.write_bytes(b"(;GM[1]SZ[9]C[" + b"x" * 2_100_000 + b"])")
@@ -339,6 +354,7 @@ def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
     tab.until(lambda: "up to 2 MB" in tab.text())
 
 
+@pytest.mark.slow
 def test_a_finished_game_is_tried_on_edited_and_played_on(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
@@ -368,6 +384,7 @@ def test_a_finished_game_is_tried_on_edited_and_played_on(tab: Tab) -> None:
     tab.until(lambda: len(tab.stones()) == 6)
 
 
+@pytest.mark.slow
 def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path: Path) -> None:
     """Also under another ending, and the look of the page is remembered."""
     tab.click("dark")
@@ -392,6 +409,7 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     tab.until(lambda: "Bea" in tab.text() and "Game 2 of 2" in tab.text() and len(tab.stones()) == 3)
 
 
+@pytest.mark.slow
 def test_a_long_record_is_opened_as_it_is_pasted_into_the_field(tab: Tab, site: tuple[str, Path]) -> None:
     """A message to the server may have a megabyte, a record two. It is in UTF-8 whatever it declares."""
     paste = """
@@ -410,6 +428,7 @@ def test_a_long_record_is_opened_as_it_is_pasted_into_the_field(tab: Tab, site: 
     assert b"CA[UTF-8]" in data and b"GB2312" not in data and "PW[柯洁]".encode() in data
 
 
+@pytest.mark.slow
 def test_the_graph_names_a_move_of_the_line_under_the_pointer(tab: Tab) -> None:
     from selenium.webdriver import Keys
 
@@ -432,6 +451,7 @@ def test_the_graph_names_a_move_of_the_line_under_the_pointer(tab: Tab) -> None:
     tab.until(lambda: tab.css(".tg-graph-label").text.startswith("move 4"), 10)
 
 
+@pytest.mark.slow
 def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
     """The page begins with a board of another size."""
     rows = "return document.querySelectorAll('.tg-candidate text').length / 5"
@@ -453,6 +473,7 @@ def test_a_record_is_drawn_for_its_own_size(tab: Tab) -> None:
     tab.until(lambda: tab.find("said").get_property("textContent") == "E5, empty")
 
 
+@pytest.mark.slow
 def test_a_record_is_drawn_with_its_labels_and_numbers_and_sounds_at_each_move(tab: Tab) -> None:
     """Its first move takes a stone, so that there are as many stones as before, and follows stones that were set up."""
     tab.click("coordinates")  # browsers make no sound before a click
@@ -503,6 +524,7 @@ look();
 """
 
 
+@pytest.mark.slow
 def test_variations_are_hidden_by_a_key_and_numbers_leave_room_for_those_of_a_variation(tab: Tab) -> None:
     def drawn(**counts: int) -> bool:
         return all(len(tab.driver.find_elements("css selector", f".tg-{name}")) == n for name, n in counts.items())
@@ -553,6 +575,7 @@ return [drawn.length, drawn.flatMap(points).filter(covered).length];
 """
 
 
+@pytest.mark.slow
 def test_the_last_move_is_marked_beside_what_is_drawn_on_its_stone(site: tuple[str, Path], tmp_path: Path) -> None:
     """On a phone, where its mark is larger."""
     from selenium.webdriver import Keys
@@ -571,6 +594,7 @@ def test_the_last_move_is_marked_beside_what_is_drawn_on_its_stone(site: tuple[s
             tab.css("body").send_keys(Keys.DOWN)
 
 
+@pytest.mark.slow
 def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:
     program, port = str(HERE / "web_server.py"), 0
     with open_browser(tmp_path / "browser") as tab:
@@ -600,6 +624,7 @@ def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:
             tab.until(lambda: tab.stones() == {40: "B", 0: "W", 41: "B", 1: "W"})
 
 
+@pytest.mark.slow
 def test_the_real_engine_answers_analyzes_and_takes_a_resignation(tmp_path: Path) -> None:
     command = ("-m", "tengen", "play", "--net", "none", "--size", "5", "--visits", "16", "--port")
     with server(*command, log=tmp_path / "log.txt") as (_, url), open_browser(tmp_path) as tab:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from web_browser import IN_VIEW, finger, open_browser, paste
 
 
+@pytest.mark.slow
 def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp_path: Path) -> None:
     bottom = "return document.querySelector('[data-testid=pass]').getBoundingClientRect().bottom"
     with open_browser(tmp_path, 390, 844, phone=True) as tab:
@@ -63,6 +65,7 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         assert tab.script("return document.documentElement.scrollWidth") == 844
 
 
+@pytest.mark.slow
 def test_on_a_phone_what_comes_up_is_scrolled_into_view_and_variations_can_be_seen(
     site: tuple[str, Path], tmp_path: Path
 ) -> None:
@@ -113,6 +116,7 @@ def test_on_a_phone_what_comes_up_is_scrolled_into_view_and_variations_can_be_se
         tab.until(lambda: tab.script(IN_VIEW, "review-result"))
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_count_leaves_the_buttons_in_view_and_a_turned_glass_cuts_no_comment(
     site: tuple[str, Path], tmp_path: Path
 ) -> None:
@@ -145,6 +149,7 @@ def test_on_a_phone_the_count_leaves_the_buttons_in_view_and_a_turned_glass_cuts
             tab.until(lambda height=height: bottom("accept") < height and bottom("accept") < bottom("count"))
 
 
+@pytest.mark.slow
 def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) -> None:
     overflow = """
     const box = (one) => one.getBoundingClientRect();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from other_programs import needs
 from web_browser import Tab, open_browser, server
 
@@ -15,6 +16,7 @@ def play_to_the_end(tab: Tab) -> None:
     assert tab.errors() == []
 
 
+@pytest.mark.slow
 def test_two_different_engines_play_to_the_end(tmp_path: Path) -> None:
     """Black searches with playouts, White with a network and visits of its own; a pause, one move, and on."""
     from selenium.webdriver import Keys
@@ -40,6 +42,7 @@ def test_two_different_engines_play_to_the_end(tmp_path: Path) -> None:
         play_to_the_end(tab)
 
 
+@pytest.mark.slow
 @needs("gnugo")
 def test_gnugo_is_an_opponent_by_its_name(tmp_path: Path) -> None:
     program = ("--program", "GNU Go=gnugo --mode gtp --level 1 --chinese-rules", "--port")

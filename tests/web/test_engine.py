@@ -91,6 +91,7 @@ def test_a_page_chooses_among_installed_networks_alone() -> None:
             engines(name)
 
 
+@pytest.mark.slow
 def test_a_chosen_network_is_given_up_with_the_last_page_that_plays_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every network that any page had chosen stayed loaded: 35 MB and 4 threads each."""
     loaded: list[str] = []

@@ -271,6 +271,7 @@ def test_a_server_for_this_computer_alone_needs_no_token(token_file: Path) -> No
     assert address("0.0.0.0", 8765, "x").endswith(":8765/?token=x") and "0.0.0.0" not in address("0.0.0.0", 8765, "x")
 
 
+@pytest.mark.slow
 def test_the_page_works_through_the_address_with_the_token(tmp_path: Path) -> None:
     program = str(Path(__file__).with_name("web_server.py"))
     with (

@@ -179,6 +179,7 @@ def check(tab: Tab, state: str) -> None:
 
 
 # A text that is in no catalogue is English in all languages, so that one of them shows it.
+@pytest.mark.slow
 def test_no_english_is_left_in_the_page(tab: Tab, tmp_path: Path) -> None:
     from selenium.webdriver import Keys
 
@@ -263,6 +264,7 @@ def has_noto() -> bool:
     return bool(lists) and "Noto Sans CJK" in subprocess.run([str(lists)], capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_noto(), reason="no fonts of these languages here: apt-get install fonts-noto-cjk")
 @pytest.mark.parametrize(("code", "font"), [("zh_CN", "SC"), ("ja", "JP"), ("ko", "KR")])
 def test_characters_have_the_forms_of_their_language(tab: Tab, code: str, font: str) -> None:
@@ -274,6 +276,7 @@ def test_characters_have_the_forms_of_their_language(tab: Tab, code: str, font: 
     tab.driver.delete_all_cookies()
 
 
+@pytest.mark.slow
 def test_the_language_is_chosen_in_the_page_and_remembered(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: len(tab.stones()) == 2)

@@ -378,6 +378,7 @@ def test_a_page_that_is_loaded_again_rests_before_its_connection_is_missed() -> 
     asyncio.run(asyncio.wait_for(scene(), 60))
 
 
+@pytest.mark.slow
 def test_a_review_goes_on_while_its_page_is_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The new page shows it; the old one, which is thrown away later, does not stop it."""
     going_on = threading.Event()

@@ -95,6 +95,7 @@ def ends_within(seconds: float, process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 @pytest.mark.usefixtures("no_process_is_left")
 def test_a_second_ctrl_c_ends_the_program_too(tmp_path: Path, offspring: Offspring) -> None:
@@ -109,6 +110,7 @@ def test_a_second_ctrl_c_ends_the_program_too(tmp_path: Path, offspring: Offspri
     assert process.returncode == 0 and log.read_text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 @pytest.mark.usefixtures("no_process_is_left")
 def test_sigterm_ends_a_program_that_does_not_end_with_its_input(tmp_path: Path) -> None:
@@ -122,6 +124,7 @@ def test_sigterm_ends_a_program_that_does_not_end_with_its_input(tmp_path: Path)
     assert process.returncode == 143 and log.read_text() == "moved\n"
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_a_browser_without_web_sockets_does_not_hold_up_the_end(tmp_path: Path) -> None:
     """Its request waits for the next message, up to 12 s."""
