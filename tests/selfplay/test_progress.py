@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,9 +23,9 @@ EVENT: dict[str, Any] = {
 WARNING = {"kind": "overfit", "text": "New games are predicted worse.", "remedy": "Play more."}
 
 
-def observer(terminal: bool) -> tuple[TerminalObserver, io.StringIO]:
+def observer(terminal: bool, now: Callable[[], float] = lambda: 0.0) -> tuple[TerminalObserver, io.StringIO]:
     out = io.StringIO()
-    clock = RunClock(80, 200, (), [EVENT] * 11, now=lambda: 0.0)
+    clock = RunClock(80, 200, (), [EVENT] * 11, now=now)
     clock.begin(11, "generate")
     return TerminalObserver("zero-7x7", clock, 40, Console(file=out, force_terminal=terminal, width=150)), out
 
@@ -74,3 +75,16 @@ def test_the_panel_shows_progress_estimates_and_warnings() -> None:
     for part in ("zero-7x7", "playing: 50 of 200 games", "cycle 13 of 80", shown.clock.words(), "+120 Elo", "worse"):
         assert part in text
     assert "zero-7x7" in out.getvalue()  # a terminal saw it live
+
+
+def test_training_gets_on_by_the_time_that_it_took_before() -> None:
+    now = [0.0]
+    shown, _ = observer(False, lambda: now[0])
+    shown.learning(11)
+    said = []
+    for now[0] in (0.0, 5.0, 10.0, 12.0):
+        said.append((shown.clock.cycle_ends().seconds, shown.clock.share))
+    assert said == [(10.0, 0.0), (5.0, 0.5), (0.0, 1.0), (0.0, 1.0)]
+    shown.rating(11)  # nothing tells how long it takes
+    now[0] = 14.0
+    assert (shown.clock.cycle_ends().seconds, shown.clock.share) == (0.0, 0.0)

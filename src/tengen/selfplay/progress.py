@@ -38,9 +38,6 @@ class Observer:
     def learning(self, cycle: int) -> None:
         """Training on the games of a cycle begins."""
 
-    def progress(self, share: float) -> None:
-        """How much of the training or rating is done, 0..1."""
-
     def evaluating(self, cycle: int) -> None:
         """Statistics, gate and report are computed."""
 
@@ -88,9 +85,6 @@ class TerminalObserver(LiveDisplay, Observer):
 
     def learning(self, cycle: int) -> None:
         self.clock.begin(cycle, "learn")
-
-    def progress(self, share: float) -> None:
-        self.clock.progress(share)
 
     def rating(self, cycle: int) -> None:
         self.clock.begin(cycle, "rate")

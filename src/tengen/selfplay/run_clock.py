@@ -17,7 +17,7 @@ DOING = {"generate": "playing", "learn": "training", "rate": "rating", "other": 
 
 _HALF_LIFE = 2.0  # cycles after which a measurement counts half: the length of games and the load of the machine change
 _MIN_SECONDS = 1.0  # below which a pace is not used
-_MIN_SHARE = 0.1  # of a part that must be done before its own pace is used
+_MIN_SHARE = 0.1  # of the games that must be played before their own pace is used
 _MIN_TIMED = 0.5  # share of a cycle's games that must be timed to extrapolate to all: the last games run alone
 
 
@@ -42,23 +42,23 @@ class _Part:
     name: str
     began: float
     share: float = 0.0
-    """How much of it is done, 0..1."""
+    """How many of the games are played, 0..1; 0 of another part."""
     start: float = 0.0
-    """How much of it was done before the run was resumed."""
+    """How many were played before the run was resumed."""
 
     @property
     def measured(self) -> float:
-        """How much of it was done since the clock started."""
+        """How many of the games were played since the clock started, 0..1."""
         return self.share - self.start
 
     def whole(self, now: float) -> float:
-        """Seconds that all of it takes at its own pace."""
+        """Seconds that all games take at their own pace."""
         return (now - self.began) / max(1e-9, self.measured)
 
 
 @dataclass
 class RunClock:
-    """Estimates when the cycle, the next ratings and the run end, from the last cycles and the progress of this one.
+    """Estimates when the cycle, the next ratings and the run end, from the last cycles and the games of this one.
 
     `cycles` and `games` a cycle as in the recipe; `rated_cycles` are those (from 0) that end with a rating. `history`
     holds the events `cycle` of a resumed run. `now` returns seconds.
@@ -84,12 +84,10 @@ class RunClock:
     # Input: what happens.
 
     def begin(self, cycle: int, part: str, played: int = 0) -> None:
-        """A part of a cycle (from 0) begins and ends the part before.
+        """A part of a cycle (from 0), one of `PARTS`, begins and ends the part before.
 
         `played` games of the cycle existed already: those of a run that was interrupted.
         """
-        if part not in PARTS:
-            raise ValueError(f"a cycle has no part {part!r}: {', '.join(PARTS)}")
         if part == PARTS[0] or cycle != self.cycle:
             self.played = self._evaluations = 0
             self._begun = set()
@@ -108,11 +106,6 @@ class RunClock:
         if self._part is not None and played > self._before:
             self._part.share = min(1.0, (played + min(in_flight, self.games - played) / 2) / self.games)
 
-    def progress(self, share: float) -> None:
-        """How much of the part under way is done, 0..1."""
-        if self._part is not None:
-            self._part.share = min(1.0, share)
-
     def end(self, event: Mapping[str, Any]) -> None:
         """The cycle is over; `event` holds its `seconds` by part and its `evaluations`."""
         self._done.append(brief(event))
@@ -130,8 +123,12 @@ class RunClock:
 
     @property
     def share(self) -> float:
-        """How much of the part under way is done, 0..1."""
-        return self._part.share if self._part else 0.0
+        """How much of the part under way is done, 0..1: by the games, else by the time of the last cycles."""
+        current = self._part
+        if current is None or current.name == "generate":
+            return current.share if current else 0.0
+        usual = self._usual(current.name)
+        return min(1.0, (self.now() - current.began) / usual) if usual else 0.0
 
     def games_a_second(self) -> float | None:
         """Games a second: of this cycle once a tenth of it is played, else of the last cycles; None before any game.
@@ -206,6 +203,8 @@ class RunClock:
         if part != current.name:
             return 0.0
         elapsed, share, usual = self.now() - current.began, current.share, self._usual(part)
+        if part != "generate":
+            return None if usual is None else max(0.0, usual - elapsed)
         if usual is None:
             return (1 - share) * current.whole(self.now()) if current.measured > 0 else None
         if current.measured < _MIN_SHARE or elapsed < _MIN_SECONDS:
