@@ -146,3 +146,12 @@ def test_a_card_may_name_the_search_of_a_published_system() -> None:
     assert Engine(inner, SearchParams.preset("gumbel")).params_on(7) == SearchParams.preset("gumbel")
     with pytest.raises(RecipeError, match="unknown search preset 'bakag'; did you mean bakago"):
         Engine(advising(7, preset="bakag")).params_on(7)
+
+
+def test_settings_are_given_as_text_or_as_values() -> None:
+    settings = {"c_puct": 0.7, "lcb": False, "playouts": 3, "fpu": "absolute"}
+    as_values = set_params(SearchParams(), settings)
+    assert as_values == set_params(SearchParams(), {name: str(value) for name, value in settings.items()})
+    assert as_values == SearchParams(**settings)
+    with pytest.raises(RecipeError, match="c_puct"):
+        set_params(SearchParams(), {"c_puct": -1.0})

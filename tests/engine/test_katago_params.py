@@ -8,6 +8,7 @@ import pytest
 
 from tengen.engine import Limits, SearchParams, Style
 from tengen.engine.katago_params import IGNORED_PARAMS, KATAGO_PARAMS, katago_values, read_katago_params
+from tengen.engine.params import set_params
 from tengen.errors import RecipeError
 
 # The defaults of `loadParams` (cpp/program/setup.cpp of KataGo 1.17) for play and analysis.
@@ -130,7 +131,7 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0])
 def test_a_parameter_of_the_search_changes_its_field_alone(change):
     name, value, field, ours = change if len(change) == 4 else (*change, change[1])
-    start = SearchParams.preset("katago").overridden({"noise_weight": 0.2})  # which 0 would leave off
+    start = set_params(SearchParams.preset("katago"), {"noise_weight": 0.2})  # which 0 would leave off
     before, after = (p.model_dump() for p in (start, read_katago_params({name: value}).new_params(start)))
     assert {f: v for f, v in after.items() if v != before[f]} == {field: pytest.approx(ours)}
 

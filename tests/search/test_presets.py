@@ -11,7 +11,7 @@ import pytest
 from known_answers import Noise, Scripted, View
 
 from tengen.engine import Engine, Limits
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, set_params
 from tengen.engine.presets import PRESETS
 from tengen.engine.search import TreeSearch
 from tengen.errors import RecipeError
@@ -219,7 +219,7 @@ def test_darkforest_keeps_the_probabilities_of_the_policy() -> None:
 def test_the_options_of_darkforest_change_its_search(name: str, option: str) -> None:
     found = []
     for value in (0.0, 100.0):
-        engine, game = Engine(WithoutPass(), SearchParams.preset(name).overridden({option: value}), batch=1), Game(9)
+        engine, game = Engine(WithoutPass(), set_params(SearchParams.preset(name), {option: value}), batch=1), Game(9)
         for _ in range(2):  # the komi follows the winrate of the root before
             engine.set_position(game)
             result = engine.think(Limits(visits=60))
@@ -238,7 +238,7 @@ def test_alphago_mixes_the_value_into_every_visit(weight: float, expected: float
     policy = np.full(26, 0.01, np.float32)
     policy[3] = 1
     evaluator = Scripted(value=lambda view: 1.0, policy=lambda view: policy)
-    search = TreeSearch(evaluator, SearchParams.preset("alphago").overridden({"playout_weight": weight}), batch)
+    search = TreeSearch(evaluator, set_params(SearchParams.preset("alphago"), {"playout_weight": weight}), batch)
     search.set_root(Game(5, komi=60))
     search.run(40)
     stats = search.stats()

@@ -15,7 +15,7 @@ import numpy as np
 from tengen.engine.clock import MARGIN
 from tengen.engine.count import PositionCounter, Way
 from tengen.engine.limits import Budget, Limits
-from tengen.engine.params import SearchParams, playout_params
+from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import goes_on, resumed
 from tengen.engine.result import Count, SearchResult
@@ -280,7 +280,7 @@ class Engine:
         """Search boards of this size by the settings asked for, the network's advice and these overrides."""
         if self._game is not None and self._game.size == size and overrides == self._overrides:
             return
-        params = self.params_on(size).overridden(overrides)
+        params = set_params(self.params_on(size), overrides)
         if _with_ownership(params).model_dump() != self._search.params.model_dump():
             self._renew(params)
         self._overrides = dict(overrides)  # last: the search may refuse them, and then does so again

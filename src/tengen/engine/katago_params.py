@@ -359,7 +359,7 @@ class KatagoChanges:
         """The search settings with these changes. Raises RecipeError for values that they do not allow."""
         kept = {name for name in self.only_on if not getattr(params, name)}
         kept |= {name for name in self.only_off if getattr(params, name)}
-        changes = {name: str(value) for name, value in self.search.items() if name not in kept}
+        changes = {name: value for name, value in self.search.items() if name not in kept}
         return set_params(params, changes) if changes else params
 
     def new_style(self, style: Style) -> Style:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -60,13 +60,13 @@ class SearchParams(SearchParamFields):
         if "preset" in advice:
             advice = {**_preset(str(advice["preset"])), **{n: v for n, v in advice.items() if n != "preset"}}
         wanted = {name: value for name, value in advice.items() if name not in self.model_fields_set}
-        return self._following({name: str(value) for name, value in wanted.items()}) if wanted else self
+        return self._following(wanted) if wanted else self
 
     def has_value(self, network: BatchEvaluator) -> bool:
         """Whether a search by these settings and a network's advice has a value: the network's, or that of playouts."""
         return network.has_value or self.advised(network.advice).playout_weight > 0
 
-    def _following(self, advice: Mapping[str, str]) -> SearchParams:
+    def _following(self, advice: Mapping[str, object]) -> SearchParams:
         try:
             return set_params(self, advice)
         except RecipeError as error:
@@ -76,25 +76,21 @@ class SearchParams(SearchParamFields):
             instead = ", ".join(f"{name}={getattr(self, name)}" for name in against)
             raise RecipeError(f"{error}; the network advises {advised}: set {instead} as well") from error
 
-    def _against(self, advice: Mapping[str, str]) -> list[str]:
+    def _against(self, advice: Mapping[str, object]) -> list[str]:
         """The names of the advice that these settings contradict once the rest is followed."""
-        followed: dict[str, str] = {}
+        followed: dict[str, object] = {}
         left = list(advice)
         while added := next((name for name in left if self._allows({**followed, name: advice[name]})), None):
             followed[added] = advice[added]
             left.remove(added)
         return left
 
-    def _allows(self, settings: Mapping[str, str]) -> bool:
+    def _allows(self, settings: Mapping[str, object]) -> bool:
         try:
             set_params(self, settings)
         except RecipeError:
             return False
         return True
-
-    def overridden(self, settings: Mapping[str, Any]) -> SearchParams:
-        """These settings with some of them given anew. Raises RecipeError for an unknown one or an impossible value."""
-        return _checked(settings, lambda: type(self)(**{**self.model_dump(exclude_unset=True), **settings}))
 
     def native(self) -> _native.SearchParams:
         """The same settings for the native search."""
@@ -117,16 +113,26 @@ def playout_params(policy: str = "local", priors: str = "linear", selection: str
     """
     if policy.startswith("linear:"):
         read_playout_card(policy.removeprefix("linear:"))  # says why a file cannot be read, which the core does not
-    chosen = {"selection": selection, "playout_weight": "1", "playouts": "1", "expand_visits": "2"}
+    chosen = {"selection": selection, "playout_weight": 1, "playouts": 1, "expand_visits": 2}
     return set_params(SearchParams(), {**chosen, "priors": priors, "playout": policy})
 
 
-def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParams:
-    """The params with some of them given anew, as text. Raises RecipeError that names what is wrong or unknown."""
-    return _checked(settings, lambda: SearchParams.model_validate_strings({**_texts(params), **settings}))
+def set_params(params: SearchParams, settings: Mapping[str, object]) -> SearchParams:
+    """The params with some of them given anew, as text or as values. Raises RecipeError that names what is wrong or
+    unknown."""
+    known = list(SearchParams.model_fields)
+    for name in settings:
+        if name not in known:
+            raise RecipeError(unknown_name("search setting", name, known))
+    changed = {**params.model_dump(exclude_unset=True), **settings}
+    try:
+        return SearchParams.model_validate_strings({name: str(value) for name, value in changed.items()})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RecipeError(refused_value(first, ".".join(map(str, first["loc"])))) from error
 
 
-def set_beside(params: SearchParams, settings: Mapping[str, str], advice: Mapping[str, Any]) -> SearchParams:
+def set_beside(params: SearchParams, settings: Mapping[str, object], advice: Mapping[str, Any]) -> SearchParams:
     """The params as `set_params` gives them; settings that need what `advice` says besides are given with it, and it
     counts as asked for.
 
@@ -160,20 +166,3 @@ def split_setting(setting: str) -> tuple[str, str]:
     if not equals:
         raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
     return name, value
-
-
-def _checked(settings: Mapping[str, Any], make: Callable[[], SearchParams]) -> SearchParams:
-    """What `make` makes of the settings, with errors of one line."""
-    known = list(SearchParams.model_fields)
-    for name in settings:
-        if name not in known:
-            raise RecipeError(unknown_name("search setting", name, known))
-    try:
-        return make()
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise RecipeError(refused_value(first, ".".join(map(str, first["loc"])))) from error
-
-
-def _texts(params: SearchParams) -> dict[str, str]:
-    return {name: str(value) for name, value in params.model_dump(exclude_unset=True).items()}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from tengen.engine.params import set_params
 from tengen.engine.positions import with_turn
 from tengen.errors import GtpError
 from tengen.evaluators.evaluator import Evaluator
@@ -57,7 +58,7 @@ def raw_nn(session: GtpSession, args: Arguments) -> str:
     game, symmetries, rest = _raw_arguments(session, args)
     if len(rest) > 1:
         raise GtpError("syntax error: [COLOR] SYMMETRY [OPTIMISM] expected")
-    params = session.engine.params_on(game.size).overridden(session.overrides(game.to_play))
+    params = set_params(session.engine.params_on(game.size), session.overrides(game.to_play))
     optimism = Arguments(rest).number(0) if rest else params.root_policy_optimism
     if not 0 <= optimism <= 1:
         raise GtpError(f"no optimism {optimism:g}: 0 to 1 expected")

@@ -197,8 +197,8 @@ class PlayerSpec(BaseModel):
             params = SearchParams.preset(self.preset)
         else:
             params = playout_params(self.subject) if self.kind == "playouts" else SearchParams()
-        changed = {"diversity": "0.5"} if self.diversity else {}
-        return set_params(params, {**changed, **{name: str(value) for name, value in self.search.items()}})
+        changed = {"diversity": 0.5} if self.diversity else {}
+        return set_params(params, {**changed, **self.search})
 
     @field_validator("player")
     @classmethod

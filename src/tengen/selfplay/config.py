@@ -142,7 +142,7 @@ class SearchConfig(Strict):
     def search_params(self, full: bool, memory: int = MIN_TREE) -> SearchParams:
         """The settings of a full or a cheap search, of `memory` unless they say; RecipeError for a wrong one."""
         chosen = {**self.params, **(self.full if full else {})}
-        return set_params(SearchParams(memory=memory), {name: str(value) for name, value in chosen.items()})
+        return set_params(SearchParams(memory=memory), chosen)
 
 
 class WindowConfig(Strict):
