@@ -12,14 +12,15 @@ from functools import partial
 from pathlib import Path
 
 import tengen
-from tengen.analysis.config import ANALYSIS_SETTINGS, AnalysisSettings, read_config, read_overrides, warn_of_unused
+from tengen.analysis.config import ANALYSIS_SETTINGS, AnalysisSettings
 from tengen.analysis.fields import Fields, QueryError, read_integers
 from tengen.analysis.query import Query, read_query
 from tengen.analysis.query_game import QueryPosition
 from tengen.analysis.report import no_results, report
 from tengen.coords import MAX_SIZE
 from tengen.disk import json_text
-from tengen.engine.katago_params import RELEASE, advantage_overrides, ownership_overrides, read_katago_params
+from tengen.engine.katago_config import read_config, read_overrides, warn_of_unused
+from tengen.engine.katago_params import RELEASE, advantage_overrides, ownership_overrides
 from tengen.engine.limits import Limits
 from tengen.engine.options import EngineOptions
 from tengen.engine.params import SearchParams, read_params
@@ -108,10 +109,10 @@ def _settings(options: AnalysisOptions) -> AnalysisSettings:
     if (preset := options.engine.preset) is not None:
         settings = replace(settings, params=SearchParams.preset(preset))
     given |= read_overrides(list(options.overrides))
-    settings, _ = settings.changed(given)
+    settings, changes = settings.changed(given)
     if settings.human_profile and options.engine.human_net is None:  # KataGo warns too
         _logger.warning("without effect: %s", NO_HUMAN_NETWORK)
-    warn_of_unused(read_katago_params(given), ANALYSIS_SETTINGS)
+    warn_of_unused(changes, ANALYSIS_SETTINGS)
     at_once = settings.at_once if options.at_once is None else options.at_once
     params = read_params(settings.params, options.engine.settings, options.engine.net)
     return replace(settings, at_once=at_once, params=params)

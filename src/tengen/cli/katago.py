@@ -73,7 +73,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
 
     Raises RecipeError for a value that is out of range, and for an unknown argument.
     """
-    from tengen.analysis.config import read_config, read_overrides, warn_of_unused
+    from tengen.engine.katago_config import read_config, read_overrides, warn_of_unused
     from tengen.engine.katago_params import KATAGO_PARAMS, read_katago_params
     from tengen.gtp.session import SESSION_SETTINGS
     from tengen.rules import Rules
