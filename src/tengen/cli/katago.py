@@ -22,17 +22,6 @@ _INSTEAD = {
     **dict.fromkeys(("genbook", "writebook", "checkbook"), "Tengen makes no opening books"),
 }
 
-_RULES = {
-    "koRule": "ko",
-    "scoringRule": "scoring",
-    "taxRule": "tax",
-    "multiStoneSuicideLegal": "suicide",
-    "hasButton": "hasButton",
-    "friendlyPassOk": "friendlyPassOk",
-    "whiteHandicapBonus": "whiteHandicapBonus",
-}
-"""The settings that stand in the place of `rules`, with the fields of the rules that they are."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tengen-katago` with these arguments (by default those of the process) and return its exit status."""
@@ -74,7 +63,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     Raises RecipeError for a value that is out of range, and for an unknown argument.
     """
     from tengen.engine.katago_config import read_config, read_overrides, warn_of_unused
-    from tengen.engine.katago_params import KATAGO_PARAMS, read_katago_params
+    from tengen.engine.katago_params import KATAGO_PARAMS, RULE_PARAMS, read_katago_params
     from tengen.gtp.session import SESSION_SETTINGS
     from tengen.rules import Rules
 
@@ -93,11 +82,11 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         given |= read_config(path)
     overrides = read_overrides(known.override_config)
     if "rules" in overrides:
-        given = {name: value for name, value in given.items() if name not in _RULES}
-    if _RULES.keys() & overrides.keys():
+        given = {name: value for name, value in given.items() if name not in RULE_PARAMS}
+    if RULE_PARAMS.keys() & overrides.keys():
         given.pop("rules", None)
     given |= overrides
-    parts = sorted(_RULES.keys() & given.keys())
+    parts = sorted(RULE_PARAMS.keys() & given.keys())
     if parts and "rules" in given:
         raise RecipeError(f"rules and {parts[0]} cannot both be set: give rules, or its parts alone")
     changes = read_katago_params(given)
@@ -114,12 +103,12 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         is_set = name in SESSION_SETTINGS and name not in front
         if is_set or (name in KATAGO_PARAMS and KATAGO_PARAMS[name].group != "front"):
             options += ["--set", f"{name}={value}"]
-    warn_of_unused(changes, {*SESSION_SETTINGS, *front, *_RULES})
+    warn_of_unused(changes, {*SESSION_SETTINGS, *front, *RULE_PARAMS})
     for name, make in front.items():
         if name in changes.front:
             options += make(changes.front[name])
     if parts:
-        options += ["--rules", Rules.from_katago({_RULES[name]: changes.front[name] for name in parts}).text]
+        options += ["--rules", Rules.from_katago({RULE_PARAMS[name]: changes.front[name] for name in parts}).text]
     if known.human_model:
         options += ["--human-net", known.human_model]
     if known.override_version:

@@ -267,6 +267,17 @@ _TABLE = (
 KATAGO_PARAMS: dict[str, KatagoParam] = {param.name: param for param in _TABLE}
 """The parameters whose values are read, by KataGo's name; a front end uses those that concern it."""
 
+RULE_PARAMS = {
+    "koRule": "ko",
+    "scoringRule": "scoring",
+    "taxRule": "tax",
+    "multiStoneSuicideLegal": "suicide",
+    "hasButton": "hasButton",
+    "friendlyPassOk": "friendlyPassOk",
+    "whiteHandicapBonus": "whiteHandicapBonus",
+}
+"""The parameters that stand in the place of `rules`, with the fields of KataGo's rules that they are."""
+
 _SWITCHES = {
     "rootNoiseEnabled": "rootDirichletNoiseWeight",
     "useNoisePruning": "noisePruneUtilityScale",

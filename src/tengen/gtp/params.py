@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tengen.engine.katago_params import KATAGO_PARAMS, KatagoChanges, is_ignored, katago_values, read_katago_params
+from tengen.engine.katago_params import (
+    KATAGO_PARAMS,
+    RULE_PARAMS,
+    KatagoChanges,
+    is_ignored,
+    katago_values,
+    read_katago_params,
+)
 from tengen.engine.params import SearchParams, set_beside
 from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
@@ -23,16 +30,7 @@ WEAKENING = ("mean_loss", "policy_floor")
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
 _WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
-_RULES = [
-    "friendlyPassOk",
-    "koRule",
-    "scoringRule",
-    "taxRule",
-    "multiStoneSuicideLegal",
-    "hasButton",
-    "whiteHandicapBonus",
-]
-_COMMANDS = {"komi": "komi", "rules": "kata-set-rules", **dict.fromkeys(_RULES, "kata-set-rule")}
+_COMMANDS = {"komi": "komi", "rules": "kata-set-rules", **dict.fromkeys(RULE_PARAMS, "kata-set-rule")}
 """What KataGo's configuration sets as well, and the command that changes it here."""
 
 
