@@ -142,7 +142,7 @@ class FakeEngine:
 def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> GtpSession:
     """A session on an empty board whose time is the engine's."""
     engine = engine or FakeEngine()
-    return GtpSession(engine, Game(size), InputQueue(), GtpOptions(version="1.0", **options), now=engine.now)  # type: ignore[arg-type]
+    return GtpSession(engine, Game(size), InputQueue(), GtpOptions(**options), now=engine.now)  # type: ignore[arg-type]
 
 
 def played(*moves: str, **options: object) -> GtpSession:

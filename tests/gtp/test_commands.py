@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
 
+import tengen
 from tengen.coords import MAX_SIZE
 from tengen.data.planes import plane_set
 from tengen.engine import Engine
@@ -97,7 +98,7 @@ def test_a_wrong_number_of_arguments_is_refused(command: str) -> None:
 
 def test_the_version_under_katagos_name_is_that_of_its_protocol() -> None:
     """LizzieYzy asks for the ownership of each move from KataGo 1.11 on, and reads the two numbers so."""
-    assert ask(session_of(), "version") == "1.0 (fake)"
+    assert ask(session_of(), "version") == f"{tengen.__version__} (fake)"
     major, minor, *_ = ask(session_of(name="KataGo"), "version").split(".")
     assert int(major) == 1 and int(minor) > 10
     assert ask(session_of(name="KataGo", answer_version="0.17"), "version") == "0.17"

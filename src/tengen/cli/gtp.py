@@ -73,7 +73,6 @@ def command(
     log: Annotated[Path | None, typer.Option(help="file for the log; standard error unless given")] = None,
 ) -> None:
     """Run the engine with the Go Text Protocol (GTP). Add this command line to Sabaki, GoGui or Lizzie."""
-    from tengen import __version__
     from tengen.engine import Limits, Style
     from tengen.engine.options import EngineOptions
     from tengen.gtp.server import GtpSettings, run
@@ -93,7 +92,6 @@ def command(
     )
     session = GtpOptions(
         name=name,
-        version=__version__,
         answer_version=answer_version,
         limits=Limits(visits=visits, seconds=seconds),
         ponder=ponder,

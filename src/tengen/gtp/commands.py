@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import tengen
 from tengen.engine.katago_params import RELEASE
 from tengen.gtp import analysis, clocks, counting, handicap, network, params, play, records, rules, setup
 from tengen.gtp.parse import Arguments
@@ -34,8 +35,8 @@ def version(session: GtpSession, args: Arguments) -> str:
     if options.answer_version:
         return options.answer_version
     if options.name == "KataGo":
-        return f"{RELEASE}+tengen-{options.version}+{network}"
-    return f"{options.version} ({network})"
+        return f"{RELEASE}+tengen-{tengen.__version__}+{network}"
+    return f"{tengen.__version__} ({network})"
 
 
 def stop(session: GtpSession, args: Arguments) -> str:

@@ -86,26 +86,26 @@ class Stream:
 
 @dataclass(frozen=True)
 class GtpOptions:
-    """Options of the command line.
+    """What a session knows from the start: options of the command line, and what the server adds of its engine.
 
-    name: what the program answers to `name`. version: that of Tengen. answer_version: what the program answers to
-    `version` if it is not to be the usual answer. net: the network by the name that the user gave.
-    batch: positions in one batch of it, by default as many as suit the device. limits: of every move.
-    default_visits: of a move that nothing else limits. ponder: whether to search in the opponent's time. level:
-    the opponent of the ladder (`engine.levels`) that the engine plays like, on boards of every size; None plays by the
-    other settings. force_komi: whether the komi of the start stays, whatever is asked for.
+    name: what the program answers to `name`. answer_version: what the program answers to `version` if it is not to be
+    the usual answer. limits: of every move; the only field that changes later. ponder: whether to search in the
+    opponent's time. level: the opponent of the ladder (`engine.levels`) that the engine plays like, on boards of every
+    size; None plays by the other settings. force_komi: whether the komi of the start stays, whatever is asked for.
+
+    The server adds net: the network by the name that the user gave; batch: positions in one batch of it, by default as
+    many as suit the device; default_visits: of a move that nothing else limits.
     """
 
     name: str = "Tengen"
-    version: str = "0"
     answer_version: str | None = None
-    net: str = ""
-    batch: int | None = None
     limits: Limits = field(default_factory=Limits)
-    default_visits: int | None = 400
     ponder: bool = False
     level: int | None = None
     force_komi: bool = False
+    net: str = ""
+    batch: int | None = None
+    default_visits: int | None = 400
 
 
 @dataclass(frozen=True, kw_only=True)
