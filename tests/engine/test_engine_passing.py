@@ -134,7 +134,7 @@ def test_an_advantage_stays_with_its_side_when_a_pass_is_judged(monkeypatch: pyt
         return TreeSearch(evaluator, params, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr("tengen.engine.engine._new_search", new_search)
-    engine._pass_winrate()
+    engine._pass_winrate(None, lambda: False)
     assert made == [-1.5], "the other side is to move after the pass"
 
 

@@ -362,7 +362,7 @@ class Engine:
             drawn = self._search.choose()
         return result.move if drawn is None else drawn
 
-    def _pass_winrate(self, seconds: float | None = None, is_stopped: Callable[[], bool] = lambda: False) -> float:
+    def _pass_winrate(self, seconds: float | None, is_stopped: Callable[[], bool]) -> float:
         """The winrate of a pass for the side to move, by a short search of what follows.
 
         It has a tree of its own, so that it does not change the results for the position. It ends after `seconds`,

@@ -210,7 +210,8 @@ class SearchPlayer(_EvaluatorPlayer):
         super().__init__(spec.name, evaluator, spec.params.uses_network)
         self.max_games = games
         self._spec = spec
-        self._pass_policy: PassPolicy = "free" if spec.pass_policy == "engine" else spec.pass_policy
+        assert spec.pass_policy != "engine"  # such a player is an EnginePlayer
+        self._pass_policy: PassPolicy = spec.pass_policy
         self._threads = threads
         self._pools: dict[SearchParams, SearchPool] = {}  # one, unless cards of several board sizes differ
         self._slots: dict[int, tuple[SearchPool, int]] = {}  # id, place in a pool
