@@ -165,20 +165,6 @@ def test_a_damaged_checkpoint_costs_the_games_since_the_one_before(
         train_linear(run, unbroken.parent.parent, show_progress=False)
 
 
-def test_a_run_goes_on_from_the_checkpoint_of_an_earlier_version(run: LinearRun, unbroken: Path) -> None:
-    """It was one file, without a checksum."""
-    folder = unbroken.parent.parent / "checkpoints"
-    middle, end = sorted(folder.iterdir())
-    with np.load(middle) as saved, (folder / "linear.npz").open("wb") as file:
-        np.savez(file, **saved)
-    steps, log = read_playout(unbroken), events(unbroken)
-    for path in (middle, end, unbroken):
-        path.unlink()
-    train_linear(run, unbroken.parent.parent, show_progress=False)
-    assert np.array_equal(read_playout(unbroken), steps) and events(unbroken) == log
-    assert [path.name for path in folder.iterdir()] == [end.name]
-
-
 def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> None:
     other = run.model_copy(update={"training": run.training.model_copy(update={"rate": 0.5})})
     with pytest.raises(RecipeError, match=r"training.rate = 0.05, not 0.5"):

@@ -252,7 +252,7 @@ def test_state_survives_saving() -> None:
     optimizer.step()
     other = make_optimizer(module, OptimizerConfig())
     other.load_state_dict(optimizer.state_dict())
-    assert [g["rule"] for g in other.param_groups] == ["muon", "adam"]
+    assert [g["rule"] for g in other.param_groups] == ["muon", "adam", "adam"]
     states = zip(optimizer.state.values(), other.state.values(), strict=True)
     assert all(str(a) == str(b) for a, b in states)
 

@@ -276,32 +276,6 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(
     assert logs[0] == logs[1], "the means of step 10 are those of steps 6 to 10, of which 9 and 10 came after the kill"
 
 
-def test_a_checkpoint_without_sums_of_losses_is_taken(unbroken: Path, settings: dict[str, Any], tmp_path: Path) -> None:
-    """An earlier version wrote none."""
-    shutil.copytree(unbroken, tmp_path / "run")
-    path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]
-    state = torch.load(path, weights_only=True)
-    del state["losses"]
-    torch.save(state, path)
-    settings["training"]["steps"] = 35
-    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-    assert [event["step"] for event in read_events(tmp_path / "run", "train")][-2:] == [30, 35]
-
-
-def test_a_checkpoint_in_which_other_weights_decay_is_refused(
-    unbroken: Path, settings: dict[str, Any], tmp_path: Path
-) -> None:
-    """That of an earlier version, which left filters of one output without decay."""
-    settings["training"] |= {"optimizer": {"weight_decay": 0.1}, "steps": 35}
-    shutil.copytree(unbroken, tmp_path / "run")
-    path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]
-    state = torch.load(path, weights_only=True)
-    state["identity"]["training"]["optimizer"]["weight_decay"] = 0.1
-    torch.save(state, path)
-    with pytest.raises(RecipeError, match=r"step 30 was .* another version of Tengen, in which other weights decay"):
-        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
-
-
 class StopAt(Callback):
     """Stops a run in the middle of an epoch."""
 
@@ -420,12 +394,23 @@ def test_fewer_steps_than_a_run_has_behind_it_are_refused(unbroken: Path, run: R
     assert (folder / "recipe.yaml").read_text() == before
 
 
-def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", ["nothing of it", "no schedule", "other groups"])
+def test_a_checkpoint_of_an_earlier_version_is_refused(
+    unbroken: Path, settings: dict[str, Any], tmp_path: Path, written: str
+) -> None:
     shutil.copytree(unbroken, tmp_path / "run")
     path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]
-    torch.save({"state_dict": {}, "global_step": 30, "run": {}}, path)  # the form of Lightning's Trainer
+    state = torch.load(path, weights_only=True)
+    if written == "nothing of it":
+        state = {"state_dict": {}, "global_step": 30, "run": {}}  # the form of Lightning's Trainer
+    elif written == "no schedule":
+        del state["schedule"]
+    else:
+        state["optimizer"]["param_groups"].pop()
+    torch.save(state, path)
+    settings["training"]["steps"] = 35
     with pytest.raises(RecipeError, match="another version of Tengen; give another folder with --out"):
-        train(run, tmp_path / "run", show_progress=False)
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
 def test_a_damaged_later_checkpoint_does_not_push_out_a_good_one(tmp_path: Path) -> None:

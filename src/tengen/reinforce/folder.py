@@ -26,7 +26,6 @@ from tengen.training.config import RATE_SETTINGS
 from tengen.training.tensor_file import load_tensors, save_tensors
 
 _KEPT = 2  # checkpoints
-_OLD = ("checkpoint-before.pt", "checkpoint.pt")  # those of earlier versions, the older one first
 _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),
     *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
@@ -69,13 +68,10 @@ class PolicyGradientFolder(RunFolder):
     def save(self, updates: int, state: dict[str, Any]) -> None:
         """Write the checkpoint after `updates` updates; the previous one is kept."""
         save_checkpoint(self.checkpoints, updates, _KEPT, partial(_write, state))
-        for old in _OLD:
-            (self.path / old).unlink(missing_ok=True)
 
     def load(self) -> dict[str, Any] | None:
         """The newest checkpoint that can be read; None for a fresh run. Raises DamagedCheckpoint where none can."""
-        old = (path for path in map(self.path.joinpath, _OLD) if path.exists())
-        found = newest_readable([*old, *(path for _, path in checkpoints(self.checkpoints))], load_tensors)
+        found = newest_readable((path for _, path in checkpoints(self.checkpoints)), load_tensors)
         return found[1] if found else None
 
 

@@ -45,7 +45,6 @@ from tengen.training.recipe import CardFacts
 
 _LAST_RATE = 0.02  # the share of the rate that is left at the end
 _KEPT = 2  # checkpoints
-_OLD = "linear.npz"  # the one checkpoint of earlier versions
 Words = npt.NDArray[np.uint16]
 _Arrays = dict[str, npt.NDArray[Any]]
 
@@ -62,8 +61,7 @@ def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Pa
     games = _Games(run)
     state = _State()
     with folder.lead():
-        there = [*folder.checkpoints.glob(_OLD), *(path for _, path in checkpoints(folder.checkpoints))]
-        saved = newest_readable(there, _read)
+        saved = newest_readable((path for _, path in checkpoints(folder.checkpoints)), _read)
         if saved is not None:
             state.restore(out, saved[1], _identity(run, games))
         folder.check_games(games.name, resumes=state.done > 0)
@@ -181,10 +179,7 @@ class _State:
 
     def restore(self, out: Path, saved: _Arrays, identity: dict[str, Any]) -> None:
         """Go on from what `_read` returned. Raises RecipeError where it is of another run than `identity`."""
-        before = json.loads(str(saved["run"]))
-        before["data"].pop("store", None)  # an older run has it; the games are what must be the same
-        before["data"].setdefault("validation_games", identity["data"]["validation_games"])  # an older run lacks it
-        check_same(out, before, identity)
+        check_same(out, json.loads(str(saved["run"])), identity)
         self.trainer.restore(saved["weights"], saved["squares"])
         self.done, self.positions = (int(n) for n in saved["counts"])
         self.seconds, self.sums = float(saved["seconds"]), saved["sums"]
@@ -233,7 +228,6 @@ def _learn(run: LinearRun, games: _Games, state: _State, events: EventLog, folde
                 last |= _validate(run, games, state, events)
             if state.done % training.checkpoint_every == 0 or state.done == training.games or stop:
                 save_checkpoint(folder, state.done, _KEPT, partial(state.save, identity=identity))
-                (folder / _OLD).unlink(missing_ok=True)
             bar.update(task, completed=state.done, description=_describe(state, last))
             stop.check()
 

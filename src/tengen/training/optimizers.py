@@ -14,8 +14,7 @@ from tengen.training.config import OptimizerConfig
 
 _QUINTIC = (3.4445, -4.7750, 2.0315)
 _ITERATIONS = 5  # of Newton-Schulz
-NO_OPTIONS = ("lr", "weight_decay")
-"""Settings that are no options of an optimizer of Tengen: all groups of parameters have their own."""
+_NO_OPTIONS = ("lr", "weight_decay")  # of an optimizer of Tengen: all groups of parameters have their own
 
 
 def split_parameters(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
@@ -123,7 +122,7 @@ def orthogonalize(matrices: Tensor) -> Tensor:
 def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list[dict[str, Any]]:
     """The matrices of `split_parameters` with weight decay, then all other parameters, those that decay apart from the
     rest."""
-    for name in NO_OPTIONS:
+    for name in _NO_OPTIONS:
         if name in config.options:
             raise ValueError(f"{name} has no effect in the options: give optimizer.{name}")
     matrices, rest = split_parameters(network)
@@ -139,8 +138,6 @@ def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list
 
 def _kernels(network: nn.Module, config: OptimizerConfig) -> set[int]:
     """The weights of layers that decay, by `id`: of convolutions, with `decayed: kernels` of dense layers too."""
-    if config.decayed == "filters" and not config.weight_decay:  # with the groups of checkpoints of earlier versions
-        return set()
     kinds = nn.Conv2d if config.decayed == "filters" else nn.Conv2d | nn.Linear
     # Not by their shape: the slopes, gains and shifts of channels and the biases of points have several axes too.
     return {id(layer.weight) for layer in network.modules() if isinstance(layer, kinds)}

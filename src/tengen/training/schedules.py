@@ -96,6 +96,5 @@ class LearningRateSchedule:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned. A best figure of another metric is forgotten."""
-        metric = state.get("metric", self._config.metric)  # not in states of earlier versions
-        self._best = state["best"] if metric == self._config.metric else None
+        self._best = state["best"] if state["metric"] == self._config.metric else None
         self._since, self._changes = int(state["since"]), int(state["changes"])

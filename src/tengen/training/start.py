@@ -104,14 +104,14 @@ def origin_of(run: RunConfig, folder: RunFolder | None = None, local: LocalFiles
         card = read_card(own_file(name_or_path))
         return Origin(card.config, card.search, card.board_sizes, learned_games(card.provenance))
     recipe = _recipe(path)
-    return Origin(recipe["network"], recipe["card"]["search"], recipe["card"]["board_sizes"], _games_of(path, recipe))
+    return Origin(recipe["network"], recipe["card"]["search"], recipe["card"]["board_sizes"], _noted(path)["games"])
 
 
 def noted_origin(run: RunConfig, folder: RunFolder) -> Origin | None:
     """What the run took of its start, where `folder` holds its checkpoints: the start itself is not needed any more."""
+    if not checkpoints(folder.checkpoints):
+        return None
     found = _noted(folder.path)
-    if not checkpoints(folder.checkpoints) or not found:
-        return None  # of an earlier version
     return Origin(**found["origin"]) if found["start"] == run.start and found["origin"] else None
 
 
@@ -130,28 +130,14 @@ def note_learned(
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """What `note_learned` wrote into the folder of a run; nothing in one of an earlier version."""
+    """What `note_learned` wrote into the folder of a run. Raises RecipeError where it did not."""
     noted = folder / LEARNED
     found: dict[str, Any] = json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {}
+    if "board_sizes" not in found:
+        raise RecipeError(
+            f"{folder} was written by another version of Tengen; give another folder, or a network file to start from"
+        )
     return found
-
-
-def _sizes_of(folder: Path, recipe: Mapping[str, Any]) -> list[int]:
-    """The board sizes that the network of a supervised run has learned, by the run and by its start."""
-    noted = _noted(folder)
-    if "board_sizes" in noted:
-        return list(noted["board_sizes"])
-    origin = Origin(**noted["origin"]) if noted.get("origin") else None
-    known = origin.sizes_of(parse_config(recipe["network"])) if origin else []
-    return sorted({*recipe["card"]["board_sizes"], *known})
-
-
-def _games_of(folder: Path, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The games that the network of a supervised run learns from; of an earlier version its finished network knows."""
-    if "games" in (noted := _noted(folder)):
-        return list(noted["games"])
-    network = RunFolder(folder, "supervised").network(recipe["name"])
-    return learned_games(read_card(network).provenance) if network.exists() else []
 
 
 def with_network(run: RunConfig, folder: RunFolder | None = None) -> RunConfig:
@@ -263,7 +249,7 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
     module = build(config, len(inputs.planes), len(inputs.scalars))
     module.load_state_dict(saved["average"] or saved["network"])
     module = without_constants(module, seen.constant)
-    if len(sizes := _sizes_of(folder, recipe)) == 1:
+    if len(sizes := _noted(folder)["board_sizes"]) == 1:
         fold_width(module, sizes[0])
     return f"{folder}, step {saved['step']:,}", module.state_dict()
 

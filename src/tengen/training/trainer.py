@@ -338,7 +338,10 @@ class Trainer(Generic[BatchT]):
         )
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned, on any device, with the learning rates of the configuration."""
+        """Go on from what `state` returned, on any device, with the learning rates of the configuration.
+
+        Raises RecipeError for what another version returned.
+        """
         rates = [group["initial_lr"] for group in self.optimizer.param_groups]
         self.step, self.seconds = int(state["step"]), float(state["seconds"])
         self.network.load_state_dict(state["network"])
@@ -347,17 +350,17 @@ class Trainer(Generic[BatchT]):
         self.scalars.load_state_dict(state["scalars"])
         try:
             self.optimizer.load_state_dict(state["optimizer"])
-        except ValueError as error:
+            self.schedule.load_state_dict(state["schedule"])
+            states = state["callbacks"]
+        except (KeyError, ValueError) as error:
             raise RecipeError(
-                f"the checkpoint of step {self.step} was written by another version of Tengen, in which other weights "
-                "decay; give another folder with --out"
+                f"the checkpoint of step {self.step} was written by another version of Tengen; give another folder "
+                "with --out"
             ) from error
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["initial_lr"] = rate
-        if "schedule" in state:  # not in checkpoints of earlier versions, whose schedules had no state
-            self.schedule.load_state_dict(state["schedule"])
         for callback in self.callbacks:
-            if found := state.get("callbacks", {}).get(type(callback).__qualname__):
+            if found := states.get(type(callback).__qualname__):
                 callback.load_state_dict(found)
 
     def save(self, path: Path, **extra: Any) -> None:
