@@ -81,7 +81,6 @@ def test_the_reference_has_the_keys_and_the_values_that_a_kind_of_run_takes(hook
     _, supervised, _, self_play, gradient = hooks.recipes_page().split("## Network families")[0].split("\n## Kind ")
     for key, kinds in (
         ("devices", [supervised]),
-        ("strategy", [supervised]),
         ("accumulate", [supervised, self_play]),
     ):
         assert [kind for kind in (supervised, self_play, gradient) if f"| `{key}` |" in kind] == kinds

@@ -199,7 +199,6 @@ def newest(folder: Path) -> tuple[Path, State]:
     ("settings", "message"),
     [
         ({"devices": 0}, "greater than or equal to 1"),
-        ({"strategy": "fsdp"}, "'ddp'"),
         ({"devices": 3}, "batch_size 8 is no multiple of devices x accumulate = 3 x 1"),
         ({"devices": 2, "accumulate": 3}, "batch_size 8 is no multiple of devices x accumulate = 2 x 3"),
         ({"devices": 4096, "batch_size": 8192}, "devices is 4096, but this machine has"),

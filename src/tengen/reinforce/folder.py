@@ -26,10 +26,7 @@ from tengen.training.config import RATE_SETTINGS
 from tengen.training.tensor_file import load_tensors, save_tensors
 
 _KEPT = 2  # checkpoints
-_MAY_CHANGE = (
-    *("description", "paper", "hours", "evaluation", "recipe"),
-    *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
-)
+_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads", *RATE_SETTINGS)
 """Settings that a resumed run may change: what was learned does not depend on them."""
 
 

@@ -38,7 +38,7 @@ _ABOUT = ("description", "paper", "hours", "recipe")
 _MAY_CHANGE = (
     *_ABOUT,
     *("cycles", "games_at_once", "device", "workers", "cluster", "rating", "card", "keep_networks"),
-    *("learn.device", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
+    *("learn.device", "learn.accumulate", *RATE_SETTINGS),
 )
 """Settings that a resumed run may change: what was played and learned does not depend on them, but for rounding."""
 _NATIVE = ", native "  # in a code version

@@ -131,7 +131,6 @@ class TrainerConfig(Strict):
     precision: TrainerPrecision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
     device: TrainerDevice = key("auto", "auto: the GPU that CUDA or ROCm finds, else the CPU")
     devices: int = key(1, "GPUs, or processes on a CPU, that each compute an equal part of every batch", ge=1)
-    strategy: Literal["ddp"] = key("ddp", "of several devices: ddp, each holds the network and gradients are averaged")
     accumulate: int = key(
         1, "equal parts in which a device computes its positions, one after the other, to use less memory", ge=1
     )
@@ -141,7 +140,7 @@ class TrainerConfig(Strict):
     section: ClassVar[str] = "learn"
     """Where recipes of this kind have these settings."""
     _has_validations: ClassVar[bool] = False
-    fixed: ClassVar[tuple[str, ...]] = ("devices", "strategy")
+    fixed: ClassVar[tuple[str, ...]] = ("devices",)
     """Settings that this kind of run takes as they are by default alone."""
 
     @property
