@@ -368,7 +368,7 @@ def test_a_signal_to_the_whole_group_leaves_no_program(number: str, tmp_path: Pa
     assert offspring.begun(2, str(PROGRAM))
     os.killpg(child.pid, getattr(signal, number))
     _, errors = child.communicate(timeout=30)
-    assert child.returncode == 143 and "the same command goes on with the rest" in errors
+    assert child.returncode == 143 and "the same command continues it" in errors
     assert offspring.gone()
 
 
@@ -406,7 +406,7 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offsprin
     os.killpg(child.pid, signal.SIGINT)
     report, errors = child.communicate(timeout=30)
     assert (child.returncode, report) == (130, "")
-    assert errors == f"stopped; the games are in {tmp_path}, and the same command goes on with the rest\n"
+    assert errors == f"stopped; the match is in {tmp_path}; the same command continues it\n"
     assert offspring.gone()
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
-from tengen.cli.options import JsonOption
+from tengen.cli.options import JsonOption, settings_option
 from tengen.cli.tables import print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
@@ -34,9 +34,7 @@ def command(
         str | None,
         typer.Argument(help="only how long this recipe will take; a path, or a name that tengen recipes lists"),
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="with a recipe: change a setting of it")
-    ] = None,
+    settings: Annotated[list[str] | None, settings_option("with a recipe: change a setting of it")] = None,
     net: Annotated[
         str | None, typer.Option(help="only this network and its search: an installed one or an .onnx file")
     ] = None,

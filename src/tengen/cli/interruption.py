@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 @contextmanager
-def report_interruption(folder: Path) -> Iterator[None]:
-    """On Ctrl-C print where the run is and how to continue it, and raise the KeyboardInterrupt again."""
+def report_interruption(folder: Path, what: str = "run") -> Iterator[None]:
+    """On Ctrl-C print where the run (`what`) is and how to continue it, and raise the KeyboardInterrupt again."""
     try:
         yield
     except KeyboardInterrupt:
-        where = f"the run is in {folder}; the same command continues it"
+        where = f"the {what} is in {folder}; the same command continues it"
         print(f"stopped; {where}" if folder.exists() else "stopped before anything was written", file=sys.stderr)
         raise

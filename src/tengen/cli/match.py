@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import QuietOption, cluster_option
+from tengen.cli.interruption import report_interruption
+from tengen.cli.options import QuietOption, cluster_option, settings_option
 from tengen.coords import SIZES
 from tengen.machine import Device
 
@@ -73,9 +74,7 @@ def command(
         Device | None, typer.Option(help="device that runs the networks; auto: the fastest [auto]")
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="threads of each player's search [1]")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
-    ] = None,
+    settings: Annotated[list[str] | None, settings_option("any other setting: conditions.lag=0.3")] = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -135,7 +134,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
     failed = None
     try:
-        with ExitStack() as stack:
+        with report_interruption(folder, "match"), ExitStack() as stack:
             execution = _execution(match, workers, cluster, stack)
             stack.enter_context(sigterm_interrupts())
             display = QuietDisplay() if quiet else stack.enter_context(Display(match))
@@ -144,10 +143,6 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
         if not error.figures:
             raise
         figures, failed = error.figures, error
-    except KeyboardInterrupt:
-        where = f"the games are in {folder}, and the same command goes on with the rest"
-        print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
-        raise
     _print_result(match, folder, figures)
     if failed is not None:
         raise failed

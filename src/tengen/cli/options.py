@@ -50,6 +50,11 @@ def run_folder(out: Path | None, name: str) -> Path:
     return out if out is not None else Path("runs") / name
 
 
+def settings_option(what: str) -> Any:
+    """The option --set of a command, which changes settings of a recipe, a study or a match; `what` is its help."""
+    return typer.Option("--set", metavar="KEY=VALUE", help=what)
+
+
 def cluster_option(what: str) -> Any:
     """The option --cluster of a command that does this on a Ray cluster."""
     return typer.Option(metavar="ADDRESS", help=f"{what}: HOST:PORT, auto (the one of this machine), local (a new one)")

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
+from tengen.cli.options import settings_option
 from tengen.cli.tables import print_table
 from tengen.errors import RecipeError
 from tengen.runs.interruption import interrupt_after, sigterm_interrupts
@@ -28,8 +29,7 @@ def command(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="the same with the study's own small share: minutes")] = False,
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="change a setting of all training runs: data.store=mine"),
+        list[str] | None, settings_option("change a setting of all training runs: data.store=mine")
     ] = None,
     report: Annotated[bool, typer.Option("--report", help="run nothing; write the page from the runs so far")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the runs [runs/studies/NAME]")] = None,

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder
+from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder, settings_option
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
@@ -47,9 +47,7 @@ def command(
             metavar="NAME", help="of GAMES those of this player, whose moves alone are learned; repeat for more names"
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
-    ] = None,
+    settings: Annotated[list[str] | None, settings_option("change a setting: training.steps=500")] = None,
     out: RunFolderOption = None,
     cluster: Annotated[str, cluster_option("train on a machine of a Ray cluster")] = "",
     quiet: QuietOption = False,

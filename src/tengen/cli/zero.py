@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder
+from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder, settings_option
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind
 
@@ -18,9 +18,7 @@ Role = Literal["lead", "generate", "rate"]
 
 def command(
     recipe: RecipeArgument,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
-    ] = None,
+    settings: Annotated[list[str] | None, settings_option("change a setting: search.visits=64")] = None,
     out: RunFolderOption = None,
     role: Annotated[
         Role, typer.Option(help="lead the run, or join it from another process: generate games, or rate networks")
