@@ -153,6 +153,7 @@ def test_the_first_move_gets_its_share(control: TimeControl, expected: float) ->
 def test_an_empty_clock_answers_at_once() -> None:
     assert Clock(TimeControl.absolute(10), 0.0).allot(19, 0) == 0
     assert TimeControl.absolute(0.1).start().allot(19, 0) == 0
+    assert TimeControl.byoyomi(0, 30, 3).start().running(100).allot(19, 0) == 0, "the time is up"
 
 
 def test_the_plan_shrinks_and_stays_above_zero() -> None:

@@ -26,7 +26,8 @@ from tengen.gtp.streams import InputQueue
 class FakeEngine:
     """Answers with the moves of a script, then passes; `reports` results come before each answer.
 
-    It remembers what it was asked, and counts by the stones that `dead` names. `seconds` pass on `clock` in a search.
+    It remembers what it was asked, and counts by the stones that `dead` names. `seconds` pass in a search, and
+    `compiling` seconds in `warm_up`.
     """
 
     script: list[str] = field(default_factory=list)
@@ -34,6 +35,7 @@ class FakeEngine:
     dead: tuple[str, ...] = ()
     reports: int = 1
     seconds: float = 0.0
+    compiling: float = 0.0
     time: float = 0.0
     position: Game | None = None
     restrictions: list[MoveRestriction] = field(default_factory=list)
@@ -63,6 +65,7 @@ class FakeEngine:
 
     def warm_up(self, size: int) -> None:
         self.warm.append(size)
+        self.time += self.compiling
 
     def now(self) -> float:
         return self.time
@@ -142,7 +145,7 @@ class FakeEngine:
 def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> GtpSession:
     """A session on an empty board whose time is the engine's."""
     engine = engine or FakeEngine()
-    return GtpSession(engine, Game(size), InputQueue(), GtpOptions(**options), now=engine.now)  # type: ignore[arg-type]
+    return GtpSession(engine, Game(size), InputQueue(engine.now), GtpOptions(**options), now=engine.now)  # type: ignore[arg-type]
 
 
 def played(*moves: str, **options: object) -> GtpSession:
@@ -165,7 +168,7 @@ def talk(session: GtpSession, *lines: str) -> str:
 
 def ask(session: GtpSession, line: str) -> str:
     """The answer to one line, without its frame: `=` answers as they are, errors with `? ` before them."""
-    session.lines = InputQueue()
+    session.lines = InputQueue(session.now)
     answer = talk(session, line)
     assert answer.endswith("\n\n") and answer.count("\n\n") == 1, f"badly framed: {answer!r}"
     return answer[2:-2] if answer.startswith("= ") else answer[:-2]

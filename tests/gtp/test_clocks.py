@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gtp_fakes import FakeEngine, ask, session_of
+from gtp_fakes import FakeEngine, ask, session_of, talk
 
-from tengen.engine.clock import Overtime, TimeControl
+from tengen.engine.clock import Clock, Overtime, TimeControl
 from tengen.engine.limits import Limits
 from tengen.errors import NetworkError
 from tengen.game import BLACK, WHITE
+from tengen.gtp.session import GtpSession
+from tengen.gtp.streams import InputQueue
 
 
 def test_a_clock_that_has_just_run_out_reads_zero() -> None:
@@ -71,19 +73,44 @@ def test_networks_are_compiled_before_the_clock_runs(lines: list[str], warm: lis
     assert session.engine.warm == warm  # type: ignore[attr-defined]
 
 
-def test_time_left_pays_for_the_compilation_that_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of the front end runs meanwhile."""
-    now = [100.0]
+def given_clocks(session: GtpSession) -> list[Clock | None]:
+    """The clocks of the searches so far."""
+    return [limits.clock for limits, _, _ in session.engine.asked if limits]  # type: ignore[attr-defined]
 
-    def compile_slowly(engine: FakeEngine, size: int) -> None:
-        now[0] += 5
 
-    monkeypatch.setattr(FakeEngine, "warm_up", compile_slowly)
-    session = session_of()
-    session.now = lambda: now[0]
-    for seconds, left in ((30, 25), (20, 20)):
-        ask(session, f"time_left b {seconds} 0")
-        assert session.clocks[BLACK].main == left
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        (["time_left b 30 0"], 25),
+        (["time_settings 60 0 0", "time_left b 30 0", "time_left w 30 0"], 25),
+        (["time_settings 60 0 0"], 55),
+        (["time_settings 60 0 0", "time_left b 0 0"], -5),
+    ],
+)
+def test_a_clock_pays_for_the_compilation_that_it_waits_for(lines: list[str], left: float) -> None:
+    """gtp2ogs sends the times and the first genmove at once: the clock of the server runs meanwhile."""
+    session = session_of(FakeEngine(compiling=5))
+    talk(session, *lines, "genmove b")
+    session.lines = InputQueue(session.now)
+    talk(session, "time_left b 20 0", "genmove b")
+    assert [clock and clock.main for clock in given_clocks(session)] == [left, 20]
+
+
+def test_a_clock_runs_from_the_arrival_of_time_left() -> None:
+    """As of one that comes while a search runs, or a search that `genmove` ends."""
+    session = session_of(engine := FakeEngine(seconds=4))
+    session.lines.put("time_left b 20 0", "time_left w 20 0")
+    engine.time += 2
+    session.lines.put("genmove b")
+    engine.time += 1
+    talk(session)
+    assert given_clocks(session) == [Clock(TimeControl.absolute(20), 17)] and session.clocks[BLACK].main == 13
+
+
+def test_the_clocks_of_a_script_wait_for_the_moves_before() -> None:
+    session = session_of(FakeEngine(seconds=4))
+    talk(session, "time_settings 60 0 0", *2 * ("genmove b", "genmove w"), "time_left b 9 0", "genmove b")
+    assert [clock and clock.main for clock in given_clocks(session)] == [60, 60, 56, 56, 9]
 
 
 def test_a_size_that_the_network_does_not_know_is_an_error_of_the_search_alone(monkeypatch: pytest.MonkeyPatch) -> None:

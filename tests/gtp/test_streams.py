@@ -20,6 +20,17 @@ def test_lines_come_in_order_and_then_the_end() -> None:
     assert [lines.get(), lines.get(), lines.get(), lines.get()] == ["a", "b", None, None]
 
 
+def test_a_line_is_known_to_have_waited() -> None:
+    times = [1.0]
+    lines = InputQueue(lambda: times[-1])
+    assert lines.arrived == 1
+    for when in (2.0, 5.0):
+        times.append(when)
+        lines.put("name")
+    times.append(9.0)
+    assert [(lines.get(), lines.arrived) for _ in range(2)] == [("name", 2), ("name", 5)]
+
+
 def test_waiting_for_a_line_ends_when_it_comes() -> None:
     lines = InputQueue()
     threading.Timer(0.05, lines.put, ["late"]).start()

@@ -197,6 +197,8 @@ class Clock:
 
         Never more than the clock allows less MARGIN; 0 means to answer at once.
         """
+        if self.flagged:
+            return 0.0
         moves_left = expected_moves_left(size, move_number)
         share = max(self.main - MARGIN, 0.0) / moves_left
         match self.control.overtime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -174,6 +175,10 @@ class GtpSession:
     on_size: Callable[[int], object] = lambda size: None
     """Called with the board size of each game."""
     settings: SessionSettings = field(init=False)
+    _set_at: dict[int, float] = field(default_factory=dict, init=False)
+    """When the clock of a color was set last, and had paid for the time before."""
+    _searched_at: float = field(default=-math.inf, init=False)
+    """When the last search of a move ended."""
 
     def __post_init__(self) -> None:
         self.settings = SessionSettings(ponder=self.options.ponder)
@@ -186,21 +191,24 @@ class GtpSession:
         self._warm_up()
 
     def set_clock(self, color: int, clock: Clock) -> None:
-        """Set the clock of one color, which runs on while the network is compiled for it."""
-        began = self.now()
+        """Set the clock of one color, which has run since the line that says so came."""
         self.clocks[color] = clock
-        if self._warm_up():
-            self.clocks[color] = clock.running(self.now() - began)
+        self._warm_up()
+        self.clocks[color] = clock.running(self._waited())
+        self._set_at[color] = self.now()
 
-    def _warm_up(self) -> bool:
-        """Compile the network for boards of this size if a clock is set, so that no search pays for it; False where
-        that was done before."""
+    def _waited(self) -> float:
+        """Seconds that the command in progress has waited, for the network to be compiled or an analysis to end. What
+        it waits for a move is not counted: a script comes as a whole, and its clocks run one after the other."""
+        return max(0.0, self.now() - max(self.lines.arrived, self._searched_at))
+
+    def _warm_up(self) -> None:
+        """Compile the network for boards of this size if a clock is set, so that no search pays for it."""
         if not self.clocks or self.warm_size == self.game.size:
-            return False
+            return
         with suppress(NetworkError):  # of a size that the network does not know: the search says so
             self.engine.warm_up(self.game.size)
         self.warm_size = self.game.size
-        return True
 
     def new_game(self, game: Game) -> None:
         """Replace the game and start the clocks again."""
@@ -258,6 +266,9 @@ class GtpSession:
     ) -> SearchResult:
         """Search a move of this color within its limits, or until `until()` (`stop`), and charge its clock."""
         started = self.now()
+        if color in self.clocks:
+            waited = min(self._waited(), started - self._set_at.get(color, -math.inf))
+            self.clocks[color] = self.clocks[color].running(waited)
         self.lines.search_begins()
         self.set_position(color, restrictions=restrictions, overrides=overrides)
         until = until or self.lines.stop_requested
@@ -269,8 +280,9 @@ class GtpSession:
             cleanup=cleanup,
             pv_length=self.settings.pv_moves,
         )
+        self._searched_at = self.now()
         if color in self.clocks:
-            self.clocks[color] = self.clocks[color].spend(self.now() - started)
+            self.clocks[color] = self.clocks[color].spend(self._searched_at - started)
         return result
 
     def set_position(

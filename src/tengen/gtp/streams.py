@@ -6,6 +6,7 @@ import codecs
 import os
 import sys
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable
 from typing import Literal
@@ -18,10 +19,15 @@ INTERRUPT = "# interrupt"  # GoGui's comment to a program that knows gogui-inter
 
 
 class InputQueue:
-    """Input lines that a thread reads: `put` and `close` are called there, the rest by the server."""
+    """Input lines that a thread reads: `put` and `close` are called there, the rest by the server.
 
-    def __init__(self) -> None:
-        self._waiting: deque[tuple[str, Order]] = deque()
+    `arrived` is when the line came that `get` gave last, in seconds of `now`.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.arrived = now()
+        self._now = now
+        self._waiting: deque[tuple[str, Order, float]] = deque()
         self._orders: Counter[Order] = Counter()  # of the lines that wait
         self._closed = False
         self._scripted = False
@@ -29,10 +35,10 @@ class InputQueue:
         self._changed = threading.Condition()
 
     def put(self, *lines: str) -> None:
-        known = [(line, _order(line)) for line in lines]
+        known = [(line, _order(line), self._now()) for line in lines]
         with self._changed:
             self._waiting.extend(known)
-            self._orders.update(order for _, order in known)
+            self._orders.update(order for _, order, _ in known)
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -48,7 +54,7 @@ class InputQueue:
                 self._changed.wait()
             if not self._waiting:
                 return None
-            line, order = self._waiting.popleft()
+            line, order, self.arrived = self._waiting.popleft()
             self._orders[order] -= 1
             return line
 
