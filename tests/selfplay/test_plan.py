@@ -75,18 +75,17 @@ def test_opening_moves_are_exponential() -> None:
 
 def test_hard_starts_of_the_size_and_their_share() -> None:
     config = recipe(game={"sizes": {5: 1, 7: 1}}, opening={"high_surprise": 0.3})
-    starts = [StartPosition(7, (24, 0x8000 | 25)), StartPosition(7, (10,), komi=3.5), StartPosition(9, (40,))]
+    starts = [StartPosition(7, (24, 0x8000 | 25)), StartPosition(7, (10,)), StartPosition(9, (40,))]
     drawn = plans(config, starts=starts)
     assert not any(plan.start for plan in drawn if plan.size == 5)
     seven = [plan for plan in drawn if plan.size == 7]
     share = sum(bool(plan.start) for plan in seven) / len(seven)
     assert abs(share - 0.3) < 4 * math.sqrt(0.21 / len(seven))
     assert {plan.start for plan in seven} == {(), starts[0].moves, starts[1].moves}
-    assert {plan.komi for plan in seven if plan.start == (10,)} == {3.5}
     assert all(plan.opening_moves == 0 for plan in seven if plan.start)
     # A start changes nothing else that is drawn.
-    assert [(plan.seed, plan.size, plan.may_resign) for plan in drawn] == [
-        (plan.seed, plan.size, plan.may_resign) for plan in plans(config)
+    assert [(plan.seed, plan.size, plan.komi, plan.may_resign) for plan in drawn] == [
+        (plan.seed, plan.size, plan.komi, plan.may_resign) for plan in plans(config)
     ]
 
 

@@ -16,14 +16,10 @@ _STANDARD = NormalDist()
 
 @dataclass(frozen=True)
 class StartPosition:
-    """A position that games may start from, as stored moves: the point, with bit 15 set where White played.
-
-    `komi` None draws it as for any other game.
-    """
+    """A position that games may start from, as stored moves: the point, with bit 15 set where White played."""
 
     size: int
     moves: tuple[int, ...]
-    komi: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ def make_plan(
         seed=derive(seed, 1),
         size=size,
         rules=config.game.rules,
-        komi=komi if start is None or start.komi is None else start.komi,
+        komi=komi,
         start=() if start is None else start.moves,
         # At most half of the board. A high-surprise start is searched from its first move.
         opening_moves=0 if start else min(int(openings), size * size // 2),
