@@ -15,7 +15,7 @@ from tengen.data.record import WHITE_BIT, GameRecord, game_hash, symmetry_table
 from tengen.data.store import Store, StoreWriter
 from tengen.errors import StoreError
 from tengen.selfplay.games import SelfPlayGames
-from tengen.selfplay.statistics import canonical_openings, game_statistics, winners_resign_thresholds
+from tengen.selfplay.statistics import canonical_openings, game_statistics, resign_thresholds_of_winners
 
 GAMES = [played_game(seed, komi=[0.5, 6.5, 25.5][seed % 3], opening=[12] * (seed % 2)) for seed in range(20)] + [
     played_game(seed, size=7, komi=9.0) for seed in range(20, 30)
@@ -93,7 +93,7 @@ def plain_lowest(record: GameRecord, turns: int) -> float:
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_resignations_of_winners_are_those_found_turn_by_turn(store: Store, turns: int) -> None:
-    lows = winners_resign_thresholds(SelfPlayGames.of(store), turns, None)
+    lows = resign_thresholds_of_winners(SelfPlayGames.of(store), turns, None)
     assert lows == pytest.approx([plain_lowest(g, turns) for g in GAMES if g.winner in (0, 1)], abs=1e-6)
     assert lows.std() > 0.01
     threshold = float(np.median(lows))

@@ -89,7 +89,10 @@ def _margin(game: GameRecord) -> float | None:
 
 
 def winner_resign_threshold(game: GameRecord, turns: int) -> float | None:
-    """The lowest threshold (winrate) at which the winner of a game would have resigned; None without a winner."""
+    """The lowest threshold (winrate) at which the winner of a game would have resigned; None without a winner.
+
+    `statistics.resign_thresholds_of_winners` has those of many games.
+    """
     if game.winner not in (0, 1) or game.root_values is None:
         return None
     return resign_threshold_of(game.root_values[game.colors == game.winner], turns)

@@ -121,7 +121,7 @@ def resignation(games: SelfPlayGames, winrate: float | None, turns: int, played_
     A side resigns at threshold w when its winrate was below w on `turns` of its turns in a row. `curve` holds the
     share of false positives for several thresholds; `false_positives` that for `winrate`.
     """
-    lows = winners_resign_thresholds(games, turns, played_out)
+    lows = resign_thresholds_of_winners(games, turns, played_out)
     shares = {f"{threshold:g}": _mean(lows < threshold) for threshold in _THRESHOLDS}
     return {
         "played_out": len(lows),
@@ -132,12 +132,12 @@ def resignation(games: SelfPlayGames, winrate: float | None, turns: int, played_
     }
 
 
-def winners_resign_thresholds(
+def resign_thresholds_of_winners(
     games: SelfPlayGames, turns: int, played_out: Sequence[bool] | None
 ) -> npt.NDArray[np.float64]:
-    """The lowest winrate that the winner kept for `turns` of its turns, for every game played out to a winner.
+    """The lowest threshold (winrate) at which the winner would have resigned, for every game played out to a winner.
 
-    Turns without a value are passed over. `played_out` as in `game_statistics`.
+    `conditions.winner_resign_threshold` has that of one game. `played_out` as in `game_statistics`.
     """
     kept = np.array(games.ending, object) != "resign" if played_out is None else np.array(played_out, bool)
     decided = np.flatnonzero(np.isin(games.winner, (0, 1)) & kept)
