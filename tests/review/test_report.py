@@ -49,6 +49,19 @@ def test_the_page_of_a_problem_has_its_name_as_the_title(queue: SearchQueue, tmp
     assert "<title>Problem &lt;1&gt;: review</title>" in page and "<h1>Problem &lt;1&gt;</h1>" in page
 
 
+def test_two_players_with_ranks_are_the_title_though_the_record_has_a_name(queue: SearchQueue, tmp_path: Path) -> None:
+    found = reviewed(read_tree(b"(;SZ[7]KM[9]GN[790272737]BR[9d]WR[8d];B[dd])"), queue, 2)
+    page = write_review(tmp_path / "a.html", found).read_text()
+    assert "<h1>Black 9d \N{EN DASH} White 8d</h1>" in page
+
+
+def test_units_stand_in_the_heads_of_the_tables(found: GameReview, tmp_path: Path) -> None:
+    """In each cell they would push figures off a phone."""
+    page = write_review(tmp_path / "a.html", found).read_text()
+    assert "<th>mean loss (points)</th>" in page and "<th>lost (points)</th>" in page
+    assert not re.search(r"<td[^>]*>[^<]*points</td>", page)
+
+
 def test_the_page_counts_moves_in_whole_numbers(queue: SearchQueue, tmp_path: Path) -> None:
     found = reviewed(read_tree(b"(;SZ[7]KM[9];B[dd];W[aa])"), queue, 4)
     assert Summary.of(found.of(1)).bad == 1  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ import numpy as np
 from selfplay.random_games import played_game
 
 from tengen.game import Game
-from tengen.runs.boards import first_move_picture, game_picture
+from tengen.runs.boards import first_move_picture, game_picture, position_picture
 
 
 def numbers(svg: str) -> dict[tuple[int, int], int]:
@@ -57,6 +57,17 @@ def test_owned_points_are_tinted_and_dead_stones_are_pale() -> None:
     board = record.game().board.ravel()
     wrong = sum(bool(board[i] == 1 - owners[i]) for i in range(4))
     assert svg.count('<g opacity="0.5">') == wrong
+
+
+def test_a_position_has_its_coordinates_left_and_below() -> None:
+    size = 19
+    texts = list(ElementTree.fromstring(position_picture(Game(size, "chinese", 7.5), "", 0, 0)).iter("text"))
+    found = {(float(text.attrib["x"]), float(text.attrib["y"])): str(text.text) for text in texts}
+    rows = [text for (x, _), text in sorted(found.items(), key=lambda one: one[0][1]) if x < 0]
+    columns = [text for (_, y), text in sorted(found.items()) if y > 40 * size]
+    assert rows == [str(number) for number in range(size, 0, -1)]
+    assert columns == list("ABCDEFGHJKLMNOPQRST")
+    assert len(texts) == 2 * size
 
 
 def test_spots_of_first_moves_grow_with_their_share() -> None:

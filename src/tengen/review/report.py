@@ -17,7 +17,6 @@ from tengen.runs.report import Board, Tile, write_page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HEADS = ("", "moves", "mean loss", "in the top five", "engine's choice")
 _DRAWN = 6  # mistakes of a player with a diagram
 _LINE = 5  # moves of the better line in a diagram
 
@@ -27,18 +26,19 @@ def write_review(path: Path, review: GameReview, source: str = "") -> Path:
 
     `source` is the fingerprint of the record and the settings, so that the same review is not made again.
     """
-    names = _names(review)
+    names, unit = _names(review), _unit(review)
     return write_page(
         path,
         "review.html",
-        title=review.tree.info.title(review.tree.root.comment) or " - ".join(names),
+        title=_title(review) or " \N{EN DASH} ".join(names),
         what="review",
         source=source,
         state=_state(review),
         problems=review.tree.problems,
         tiles=[_tile(review, color, name) for color, name in enumerate(names)],
         plots=_plots(review, names),
-        heads=(*_HEADS, f"below {_bound(review, DOUBTFUL)}"),
+        unit=unit,
+        heads=("", "moves", f"mean loss ({unit})", "top five", "engine's choice", f"below {_bound(review, DOUBTFUL)}"),
         rows=[row for color, name in enumerate(names) for row in _rows(review, color, name)],
         players=[
             {
@@ -108,6 +108,12 @@ def _names(review: GameReview) -> list[str]:
     return [f"{name} {rank}".strip() for name, rank in zip(info.players(), ranks, strict=True)]
 
 
+def _title(review: GameReview) -> str:
+    """What names the game better than its players: nothing where these have names or both have ranks."""
+    info = review.tree.info
+    return "" if info.black_rank and info.white_rank else info.title(review.tree.root.comment)
+
+
 def _state(review: GameReview) -> str:
     info, tree = review.tree.info, review.tree
     parts = [
@@ -133,6 +139,10 @@ def _score_is_unknown(review: GameReview) -> bool:
     return all(node.analysis is None or node.analysis.score_lead is None for node in review.nodes)
 
 
+def _unit(review: GameReview) -> str:
+    return "% of winrate" if _score_is_unknown(review) else "points"
+
+
 def _bound(review: GameReview, grade: int) -> str:
     """The least loss of a grade: `3 points`, or `10% of winrate` where the engine knows no score."""
     if _score_is_unknown(review):
@@ -142,12 +152,15 @@ def _bound(review: GameReview, grade: int) -> str:
 
 def _rows(review: GameReview, color: int, name: str) -> list[list[str]]:
     """A row for all moves of a player, and one for each phase."""
-    parts = [(name, review.of(color)), *((f"\u2003{phase}", review.of(color, phase)) for phase in PHASES)]
+    parts = [(name, review.of(color))]
+    parts += [(f"    {phase}".replace(" ", "\u00a0"), review.of(color, phase)) for phase in PHASES]
     rows = []
     for label, moves in parts:
         if found := Summary.of(moves):
             shares = [f"{100 * share:.0f}%" for share in (found.top5, found.best, found.good)]
-            rows.append([label, str(found.moves), found.loss_text, *shares])
+            no_score = found.mean_loss is None
+            loss = f"{100 * found.mean_winrate_loss:.1f}" if no_score else f"{found.mean_loss:.2f}"
+            rows.append([label, str(found.moves), loss, *shares])
     return rows
 
 
@@ -175,7 +188,7 @@ def _plots(review: GameReview, names: Sequence[str]) -> list[Any]:
             moves = review.of(color)
             label = f"\u200b{names[color]}"  # matplotlib leaves out a label that begins with _
             axes.bar([move.number for move in moves], [move.cost for move in moves], 0.9, color=shade, label=label)
-        _set_units(axes, "percent of winrate" if _score_is_unknown(review) else "points")
+        _set_units(axes, _unit(review))
 
     plots: list[tuple[str, Callable[[Axes], None]]] = [("Black's winrate", winrate)]
     if not _score_is_unknown(review):
@@ -197,7 +210,7 @@ def _mistake(move: ReviewedMove) -> list[str]:
     before = None if parent is None else parent.analysis
     leads = [leader(each.score_lead) if each and each.score_lead is not None else "-" for each in (before, analysis)]
     better = "-" if move.best is None else line_text(move)
-    return [str(move.number), to_gtp(move.point, size), cost_text(move), " to ".join(leads), better]
+    return [str(move.number), to_gtp(move.point, size), f"{move.cost:.1f}", " to ".join(leads), better]
 
 
 def _board(review: GameReview, move: ReviewedMove) -> Board:

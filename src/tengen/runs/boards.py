@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from tengen.coords import GTP_COLUMNS
 from tengen.game import Game
 
 _CELL = 40
+_MARGIN = 34  # left of and below a board with coordinates
 _LABELLED = 9.0  # radius of a spot that holds its percentage
 _OWNED = ("#000", "#fff")
 _TINT = (0.24, 0.45)  # opacity of Black's and White's points
@@ -44,12 +46,13 @@ def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None =
 
 
 def position_picture(game: Game, label: str, played: int, color: int, line: Sequence[int] = ()) -> Markup:
-    """A position, with a cross where `color` played next, and a better line from there as numbered pale stones.
+    """A position with coordinates, a cross where `color` played next, and a better line as numbered pale stones.
 
     Of several moves of the line on one point the first is shown. Passes are left out.
     """
     board, size = game.board, game.size
-    parts = [_board(size), *(_stone(r, c, int(board[r, c]), None) for r, c in np.argwhere(board < 2).tolist())]
+    parts = [_board(size, _MARGIN), _coordinates(size)]
+    parts += [_stone(row, col, int(board[row, col]), None) for row, col in np.argwhere(board < 2).tolist()]
     for number, point in reversed(list(enumerate(line))):
         if point != game.pass_point:
             parts.append(_stone(*divmod(point, size), color ^ (number & 1), number + 1, 0.8))
@@ -62,7 +65,7 @@ def position_picture(game: Game, label: str, played: int, color: int, line: Sequ
         x, y, d = _middle(col), _middle(row), 11
         cross = f"M{x - d} {y - d}L{x + d} {y + d}M{x - d} {y + d}L{x + d} {y - d}"
         parts.append(f'<path d="{cross}" stroke="#e2574c" stroke-width="5" stroke-linecap="round"/>')
-    return _svg(size, "".join(parts), label)
+    return _svg(size, "".join(parts), label, _MARGIN)
 
 
 def first_move_picture(counts: Sequence[Sequence[int]]) -> Markup:
@@ -77,25 +80,33 @@ def first_move_picture(counts: Sequence[Sequence[int]]) -> Markup:
         where = f'cx="{_middle(col)}" cy="{_middle(row)}" r="{radius:.1f}"'
         parts.append(f'<circle {where} style="fill:var(--spot)" fill-opacity=".85"/>')
         if radius >= _LABELLED:
-            parts.append(_text(row, col, f"{100 * share:.0f}", "#fff", 15))
+            parts.append(_text(_middle(col), _middle(row), f"{100 * share:.0f}", "#fff", 15))
     return _svg(size, "".join(parts), "share of the first moves by point")
 
 
-def _svg(size: int, inside: str, label: str) -> Markup:
-    edge = size * _CELL
-    head = Markup('<svg viewBox="0 0 {0} {0}" role="img" aria-label="{1}">').format(edge, label)
+def _svg(size: int, inside: str, label: str, margin: int = 0) -> Markup:
+    edge = size * _CELL + margin
+    head = Markup('<svg viewBox="{0} 0 {1} {1}" role="img" aria-label="{2}">').format(-margin, edge, label)
     return head + Markup(inside + "</svg>")
 
 
-def _board(size: int) -> str:
-    edge, low, high = size * _CELL, _middle(0), _middle(size - 1)
+def _board(size: int, margin: int = 0) -> str:
+    edge, low, high = size * _CELL + margin, _middle(0), _middle(size - 1)
     lines = "".join(f"M{low} {_middle(i)}H{high}M{_middle(i)} {low}V{high}" for i in range(size))
     stars = "".join(f'<circle cx="{_middle(c)}" cy="{_middle(r)}" r="4"/>' for r, c in _star_points(size))
     return (
-        f'<rect width="{edge}" height="{edge}" rx="6" fill="url(#wood)"/>'
+        f'<rect x="{-margin}" width="{edge}" height="{edge}" rx="6" fill="url(#wood)"/>'
         f'<path d="{lines}" style="stroke:var(--grid)" stroke-width="1.3" stroke-linecap="square"/>'
         f'<g style="fill:var(--grid)">{stars}</g>'
     )
+
+
+def _coordinates(size: int) -> str:
+    """The numbers of the rows left of the board, and the letters of the columns below it."""
+    beside, below = -_MARGIN / 2 + 2, size * _CELL + _MARGIN / 2 - 4
+    rows = (_text(beside, _middle(i), str(size - i), "var(--grid)", 24) for i in range(size))
+    columns = (_text(_middle(i), below, GTP_COLUMNS[i], "var(--grid)", 24) for i in range(size))
+    return "".join([*rows, *columns])
 
 
 def _star_points(size: int) -> list[tuple[int, int]]:
@@ -117,7 +128,7 @@ def _stone(row: int, col: int, color: int, number: int | None, opacity: float = 
     x, y = _middle(col), _middle(row)
     shadow = f'<circle cx="{x + 1.2:g}" cy="{y + 1.8:g}" r="18" fill="#000" fill-opacity=".28"/>'
     stone = f'{shadow}<circle cx="{x}" cy="{y}" r="18" fill="url(#{name})"/>'
-    text = "" if number is None else _text(row, col, str(number), ink, 17 if number < 100 else 14)
+    text = "" if number is None else _text(x, y, str(number), ink, min(24, 48 // len(str(number))))
     return f'<g opacity="{opacity:g}">{stone}{text}</g>'
 
 
@@ -126,9 +137,10 @@ def _owned(row: int, col: int, owner: int) -> str:
     return f'<rect {place} fill="{_OWNED[owner]}" fill-opacity="{_TINT[owner]}"/>'
 
 
-def _text(row: int, col: int, text: str, color: str, size: int) -> str:
-    place = f'x="{_middle(col)}" y="{_middle(row) + size * 0.36:.1f}"'
-    return f'<text {place} font-size="{size}" text-anchor="middle" fill="{color}">{text}</text>'
+def _text(x: float, y: float, text: str, color: str, size: int) -> str:
+    """Text around a point."""
+    place = f'x="{x:g}" y="{y + size * 0.36:.1f}"'
+    return f'<text {place} font-size="{size}" text-anchor="middle" style="fill:{color}">{text}</text>'
 
 
 def _middle(index: int) -> int:
