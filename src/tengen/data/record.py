@@ -176,7 +176,7 @@ def check_record(record: GameRecord) -> None:
         _checked_rules(record.rules)
     except TengenError as error:
         raise _record_error(record, str(error)) from None
-    for name, mask, most in (
+    for name, mask, maximum in (
         ("moves", WHITE_BIT - 1, points),
         ("black_stones", 0xFFFF, points - 1),
         ("white_stones", 0xFFFF, points - 1),
@@ -185,9 +185,9 @@ def check_record(record: GameRecord) -> None:
         if len(column) and not (
             column.dtype.kind in "iu"
             and 0 <= column.min() <= column.max() <= 0xFFFF
-            and (column.astype(np.uint16) & mask).max() <= most
+            and (column.astype(np.uint16) & mask).max() <= maximum
         ):
-            raise _record_error(record, f"{name} must be points 0 to {most}, not {column}")
+            raise _record_error(record, f"{name} must be points 0 to {maximum}, not {column}")
     sides = (None, 0, 1, 2)
     for name, known in (("first", (0, 1)), ("winner", sides), ("ending", ENDINGS), ("player", sides)):
         if (value := getattr(record, name)) not in known:
@@ -230,8 +230,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _is_whole(value: object, most: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= int(value) <= most
+def _is_whole(value: object, maximum: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= int(value) <= maximum
 
 
 def _record_error(record: GameRecord, problem: str) -> StoreError:
