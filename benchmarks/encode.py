@@ -18,7 +18,7 @@ from _native import SAMPLE
 from _native import parser as arguments
 
 from tengen import _native
-from tengen.data import PositionChoice, Rows, Sampler, Store, encode_game, prefetch
+from tengen.data import PositionChoice, Prefetcher, Rows, Sampler, Store, encode_game
 from tengen.data.importer import ImportOptions, import_games
 from tengen.data.planes import NativePlaneSet, plane_set, plane_set_names
 from tengen.game import Game
@@ -89,7 +89,7 @@ def waiting(sampler: Sampler, size: str = "b2c32") -> dict[str, object]:
     sets = sampler.plane_set
     network = build(parse_config({"family": "residual", "size": size}), len(sets.planes), len(sets.scalars))
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
-    with prefetch(sampler, depth=3) as batches:
+    with Prefetcher(sampler, depth=3) as batches:
         for step in range(WARM_UP + STEPS):
             if step == WARM_UP:
                 started, waited = time.perf_counter(), batches.waited

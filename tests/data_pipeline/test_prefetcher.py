@@ -8,8 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tengen.data import Batch, prefetch
-from tengen.data.prefetcher import Prefetcher
+from tengen.data import Batch, Prefetcher
 
 
 class Source:
@@ -32,14 +31,14 @@ class Source:
 
 
 def test_batches_come_in_order_whatever_thread_draws_them() -> None:
-    with prefetch(Source(0.002), start_step=7, depth=5, threads=3) as batches:
+    with Prefetcher(Source(0.002), start_step=7, depth=5, threads=3) as batches:
         steps = [int(next(batches).policy[0]) for _ in range(20)]
         assert steps == list(range(7, 27)) and batches.step == 27
 
 
 def test_after_the_end_no_thread_draws() -> None:
     source = Source(0.05)  # slow: a busy machine may take long to close
-    with prefetch(source, depth=6, threads=2) as batches:
+    with Prefetcher(source, depth=6, threads=2) as batches:
         next(batches)
     asked = len(source.asked)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("tengen-prefetch")]
@@ -50,7 +49,7 @@ def test_after_the_end_no_thread_draws() -> None:
 
 def test_no_more_than_depth_are_held() -> None:
     source = Source()
-    with prefetch(source, depth=3) as batches:
+    with Prefetcher(source, depth=3) as batches:
         for asked in ([0, 1, 2], [0, 1, 2, 3]):
             while len(source.asked) < len(asked):
                 time.sleep(0.001)
@@ -94,7 +93,7 @@ def test_what_the_consumer_does_between_two_batches_is_no_waiting() -> None:
 
 
 def test_an_error_comes_with_its_batch() -> None:
-    with prefetch(Source(broken=1), depth=3) as batches:
+    with Prefetcher(Source(broken=1), depth=3) as batches:
         assert np.array_equal(next(batches).policy, [0])
         for _ in range(2):  # no other batch takes its place
             with pytest.raises(OSError, match="the disk is gone"):
@@ -105,10 +104,10 @@ def test_an_error_comes_with_its_batch() -> None:
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"threads": 0}])
 def test_a_prefetcher_without_batches_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="give 1 or more of both"):
-        prefetch(Source(), **wrong)
+        Prefetcher(Source(), **wrong)
 
 
 def test_a_closed_prefetcher_is_exhausted() -> None:
-    batches = prefetch(Source())
+    batches = Prefetcher(Source())
     batches.close()
     assert list(batches) == []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         plane_set_names,
         register_plane_set,
     )
-    from tengen.data.prefetcher import Prefetcher, prefetch
+    from tengen.data.prefetcher import Prefetcher
     from tengen.data.record import GameRecord, game_hash, pack_moves
     from tengen.data.sampler import OnePerGame, PositionChoice, Sampler
     from tengen.data.store import Store, StoreWriter
@@ -32,7 +32,7 @@ _NAMES = {
         *("FeatureContext", "NativePlaneSet", "PlaneSet", "PythonPlaneSet"),
         *("encode_game", "plane_set", "plane_set_names", "register_plane_set"),
     ),
-    "prefetcher": ("Prefetcher", "prefetch"),
+    "prefetcher": ("Prefetcher",),
     "record": ("GameRecord", "game_hash", "pack_moves"),
     "sampler": ("OnePerGame", "PositionChoice", "Sampler"),
     "store": ("Store", "StoreWriter"),
@@ -63,7 +63,6 @@ __all__ = [
     "pack_moves",
     "plane_set",
     "plane_set_names",
-    "prefetch",
     "recorded_positions",
     "register_plane_set",
 ]

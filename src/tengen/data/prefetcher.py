@@ -71,8 +71,3 @@ class Prefetcher(Generic[BatchT]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def prefetch(source: BatchSource[BatchT], start_step: int = 0, depth: int = 4, threads: int = 1) -> Prefetcher[BatchT]:
-    """Start to draw the batches from `start_step` on; see `Prefetcher`."""
-    return Prefetcher(source, start_step, depth, threads)

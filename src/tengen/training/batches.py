@@ -12,7 +12,7 @@ from torch import Tensor
 from tengen.coords import policy_index
 from tengen.data.batch import Batch, Rows
 from tengen.data.encoder import Target
-from tengen.data.prefetcher import BatchSource, prefetch
+from tengen.data.prefetcher import BatchSource, Prefetcher
 from tengen.data.record import points_of, symmetry_table
 from tengen.data.store import Store
 from tengen.errors import RecipeError
@@ -104,7 +104,7 @@ class BatchStream:
         self._waited = 0.0
 
     def __iter__(self) -> Iterator[TensorBatch]:
-        with prefetch(self, self._first, self._ahead, threads=2 if self._pinned else 1) as batches:
+        with Prefetcher(self, self._first, self._ahead, threads=2 if self._pinned else 1) as batches:
             for batch in batches:
                 self._waited += batches.waited
                 batches.waited = 0.0
