@@ -18,14 +18,15 @@ from tengen.data.shuffle import Shuffle
 from tengen.engine.limits import Limits
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
-from tengen.errors import IllegalMove
+from tengen.errors import IllegalMove, NetworkError
 from tengen.evaluators.evaluation import Evaluation
-from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.evaluator import Evaluator, sees_komi
 from tengen.game import Game
 
 if TYPE_CHECKING:
     from tengen.data.store import Store
 
+_GAMES_A_SAVE = 64
 _UNIT = 65535
 _PURPOSE = 0x1ABE1
 
@@ -46,6 +47,24 @@ class LabelPlan:
     visits: int = 1
     vary_rules: bool = True
     seed: int = 0
+
+
+def games_between_saves(plan: LabelPlan, batch: int) -> int:
+    """Games that are labelled before they are saved, and before Ctrl-C is obeyed: fewer the more visits they take, but
+    as many as have `batch` positions to search side by side."""
+    return min(_GAMES_A_SAVE, max(_GAMES_A_SAVE // plan.visits, -(-batch // plan.per_game)))
+
+
+def check_teacher(name: str, evaluator: Evaluator, sizes: list[int], plan: LabelPlan) -> None:
+    """Raise NetworkError where the teacher does not know a board size, or lacks what the plan needs."""
+    for size in sizes:
+        if not evaluator.on(size).has_value and plan.visits > 1:
+            raise NetworkError(f"{name} has no value, which a search needs: label with --visits 1")
+    if plan.vary_rules and sizes and not sees_komi(evaluator, sizes[0]):
+        raise NetworkError(
+            f"{name} does not see komi and rules, and would label games under others as its own: "
+            "label with --no-vary-rules"
+        )
 
 
 @dataclass(frozen=True, eq=False)
