@@ -93,12 +93,15 @@ class Conditions(BaseModel):
             free_handicap(info.data["size"], handicap)
         return handicap or None
 
-    def check_opening(self) -> None:
-        """Raise RecipeError for a drawn opening that leaves no game; those of a list may have any length."""
+    def check_opening(self, key: str = "") -> None:
+        """Raise RecipeError for a drawn opening that leaves no game; those of a list may have any length.
+
+        The message begins with the `key` of the recipe that gives the opening.
+        """
         if not self.are_openings_listed and self.drawn > (limit := longest_opening(self.size)):
-            board = f"{self.size}x{self.size}"
+            place, board = f"{key}: " if key else "", f"{self.size}x{self.size}"
             raise RecipeError(
-                f"an opening on {board} has at most {limit} moves, a third of its points, not {self.drawn}"
+                f"{place}an opening on {board} has at most {limit} moves, a third of its points, not {self.drawn}"
             )
 
     @property

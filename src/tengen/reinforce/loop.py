@@ -86,7 +86,7 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
     is the baseline; NetworkError when the parent cannot be trained on. A finished run returns its file at once.
     """
     PolicyGradientLoss(config)  # checks the losses before the folder is touched
-    _check_opening(config)
+    Conditions(size=config.game.size, opening=config.evaluation.opening_moves).check_opening("evaluation.opening_moves")
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
     files = PolicyGradientFolder(folder, config.name)
@@ -102,13 +102,6 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
             hours = float(saved["hours"])
         with files.log(learner.updates) as log:
             return _Run(config, files, learner, log, hours).go(progress)
-
-
-def _check_opening(config: PolicyGradientConfig) -> None:
-    try:
-        Conditions(size=config.game.size, opening=config.evaluation.opening_moves).check_opening()
-    except RecipeError as error:
-        raise RecipeError(f"evaluation.opening_moves: {error}") from error
 
 
 def _check_parent(config: PolicyGradientConfig, start: Path) -> None:

@@ -35,20 +35,13 @@ def check(config: SelfPlayConfig, plays_here: bool = True) -> None:
         )
     _check_network(config)
     check_networks(config.rating.anchors)
-    _check_rating(config)
+    Conditions(size=config.game.main_size, opening=config.rating.opening).check_opening("rating.opening")
     _check_playing(config, plays_here)
     for cycle in sorted(config.stages):
         try:
             _check_playing(config.at(cycle), plays_here)
         except RecipeError as error:
             raise RecipeError(f"from cycle {cycle} on, {error}") from error
-
-
-def _check_rating(config: SelfPlayConfig) -> None:
-    try:
-        Conditions(size=config.game.main_size, opening=config.rating.opening).check_opening()
-    except RecipeError as error:
-        raise RecipeError(f"rating.opening: {error}") from error
 
 
 def _check_playing(config: SelfPlayConfig, here: bool) -> None:
