@@ -178,12 +178,12 @@ def test_settings_without_effect_on_the_figures_cost_no_line_of_the_answer(caplo
             (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "maxTime": 100})
             assert answer["moveInfos"]
         machine = {"numSearchThreads": 2, "logFile": "x", "cudaUseFP16": True, "nnCacheSizePowerOfTwo": 20}
-        (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "lagBuffer": 1, **machine})
+        (answer,) = talk.ask(overrideSettings={"humanSLRootExploreProbWeightless": 0.5, "delayMoveMax": 1, **machine})
         assert answer["moveInfos"]
     texts = [record.getMessage() for record in caplog.records]
     assert [text for text in texts if "effect" in text] == [
         "without effect in Tengen: humanSLRootExploreProbWeightless",
-        "without effect in Tengen: cudaUseFP16, lagBuffer, logFile, nnCacheSizePowerOfTwo, numSearchThreads",
+        "without effect in Tengen: cudaUseFP16, delayMoveMax, logFile, nnCacheSizePowerOfTwo, numSearchThreads",
     ]
 
 

@@ -32,8 +32,8 @@ def test_gtp_arguments_of_katago_become_ours(tmp_path: Path, capsys: pytest.Capt
     [
         (
             "gtp",
-            "humanSLChosenMoveProp delayMoveScale lagBuffer warnUnusedFields",
-            "maxVisits rules humanSLProfile komi",
+            "humanSLChosenMoveProp delayMoveScale warnUnusedFields",
+            "lagBuffer maxVisits rules humanSLProfile komi",
         ),
         (
             "analysis",

@@ -26,11 +26,13 @@ controls = st.one_of(
 )
 
 
-def play_out(control: TimeControl, size: int, moves: int, overhead: float) -> list[tuple[Clock, float]]:
+def play_out(
+    control: TimeControl, size: int, moves: int, overhead: float, lag_buffer: float = MARGIN
+) -> list[tuple[Clock, float]]:
     """The clock before each of one side's moves with the seconds it got, where each move costs its overhead besides."""
     clock, log = control.start(), []
     for number in range(moves):
-        allotted = clock.allot(size, 2 * number)
+        allotted = clock.allot(size, 2 * number, lag_buffer)
         log.append((clock, allotted))
         clock = clock.spend(allotted + overhead)
         assert not clock.flagged, f"flagged at move {number}: {log[-1]} -> {clock}"
@@ -44,6 +46,7 @@ def test_no_move_oversteps(control: TimeControl, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [9, 19])
+@pytest.mark.parametrize("lag_buffer", [0, MARGIN, 0.5])
 @pytest.mark.parametrize(
     "control",
     [
@@ -54,8 +57,26 @@ def test_no_move_oversteps(control: TimeControl, size: int) -> None:
     ],
     ids=lambda control: control.overtime.value,
 )
-def test_the_overhead_of_a_move_fits_in_the_margin(control: TimeControl, size: int) -> None:
-    play_out(control, size, moves=200, overhead=0.9 * MARGIN)
+def test_the_overhead_of_a_move_fits_in_the_margin(control: TimeControl, lag_buffer: float, size: int) -> None:
+    play_out(control, size, moves=200, overhead=0.9 * max(lag_buffer, MARGIN), lag_buffer=lag_buffer)
+
+
+@pytest.mark.parametrize(
+    ("control", "lag_buffer", "expected"),
+    [
+        (TimeControl.byoyomi(0, 30, 3), 1, 29),
+        (TimeControl.byoyomi(0, 1.5, 3), 1, 0.75),
+        (TimeControl.byoyomi(0, 0.4, 3), 1, 0.4 - MARGIN),
+        (TimeControl.byoyomi(0, 0.2, 3), 1, 0),
+        (TimeControl.byoyomi(0, 30, 3), 0, 30 - MARGIN),
+        (TimeControl.canadian(0, 100, 10), 1, 9),
+        (TimeControl.fischer(5, 10), 1, 4),
+        (TimeControl.fischer(50, 10, move_cap=1.5), 1, 0.75),
+    ],
+)
+def test_a_lag_takes_half_of_a_short_time_at_most(control: TimeControl, lag_buffer: float, expected: float) -> None:
+    """As in KataGo; and the engine needs its margin with a smaller lag too."""
+    assert control.start().allot(19, 0, lag_buffer) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("size", [9, 13, 19])

@@ -180,9 +180,9 @@ def test_a_bad_value_is_named(name, value, reason):
 
 def test_names_without_effect_and_unknown_names_are_told_apart():
     changes = read_katago_params(
-        {"lagBuffer": 1, "cudaDeviceToUseThread0": 0, "trtUseFP16": "auto", "maxVisit": 3, "cuda": 1}
+        {"delayMoveMax": 1, "cudaDeviceToUseThread0": 0, "trtUseFP16": "auto", "maxVisit": 3, "cuda": 1}
     )
-    assert changes.ignored == ("lagBuffer", "cudaDeviceToUseThread0", "trtUseFP16")
+    assert changes.ignored == ("delayMoveMax", "cudaDeviceToUseThread0", "trtUseFP16")
     assert changes.unknown == ("maxVisit", "cuda")
 
 

@@ -53,6 +53,7 @@ def test_the_shorter_of_seconds_and_clock_counts() -> None:
     clock = TimeControl.byoyomi(0, 10, 1).start()
     assert Limits(seconds=3, clock=clock).budget(19, 0).seconds == 3
     assert Limits(seconds=30, clock=clock).budget(19, 0).seconds == clock.allot(19, 0)
+    assert Limits(clock=clock, lag_buffer=1.5).budget(19, 0).seconds == 8.5
     # Late in a game on 9x9 an even share is one of 0.12 x 81 / 2 + 2 moves.
     late = Limits(clock=TimeControl.absolute(MARGIN + 3 * 6.86).start())
     assert late.budget(9, 100).seconds == pytest.approx(3)
@@ -75,7 +76,15 @@ def test_under_a_clock_the_speed_so_far_says_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"visits": 0}, {"playouts": -1}, {"seconds": -0.1}, {"seconds": math.nan}, {"seconds": math.inf}]
+    "bad",
+    [
+        {"visits": 0},
+        {"playouts": -1},
+        {"seconds": -0.1},
+        {"seconds": math.nan},
+        {"seconds": math.inf},
+        {"lag_buffer": -1},
+    ],
 )
 def test_impossible_limits_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(RecipeError, match=next(iter(bad))):

@@ -135,6 +135,16 @@ def test_time_left_sets_the_clock_that_a_move_is_given() -> None:
     assert limits.clock == clock and limits.visits is None
 
 
+def test_a_move_leaves_the_clock_what_the_lag_needs() -> None:
+    session = session_of(engine := FakeEngine(), limits=Limits(lag_buffer=2))
+    ask(session, "kgs-time_settings byoyomi 0 30 5")
+    assert ask(session, "kata-get-param lagBuffer") == "2"
+    ask(session, "genmove b")
+    assert ask(session, "kata-set-param lagBuffer 1.5") == ""
+    ask(session, "genmove w")
+    assert [limits.budget(9, 0).seconds for limits, _, _ in engine.asked if limits] == [28, 28.5]
+
+
 def test_the_session_keeps_the_clock_without_time_left() -> None:
     session = session_of(FakeEngine(["E5"], seconds=4.0))
     ask(session, "time_settings 300 0 0")

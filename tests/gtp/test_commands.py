@@ -186,8 +186,10 @@ def test_the_version_under_katagos_name_is_that_of_its_protocol() -> None:
         "kata-raw-nn 0 b",
         "kata-get-params c_puct",
         "kata-get-param",
-        "kata-get-param lagBuffer",
+        "kata-get-param delayMoveMax",
         "kata-set-param",
+        "kata-set-param lagBuffer -1",
+        "kata-set-param lagBuffer 3601",
         "kata-set-param maxVisits",
         "kata-set-param maxVisits 0",
         "kata-set-param maxVisit 10",
@@ -301,7 +303,7 @@ def test_what_katago_reads_from_its_configuration_is_no_search_setting(setting: 
     assert ask(session_of(), f"kata-set-param {setting}") == f"? {name} is no search setting: {way}"
 
 
-@pytest.mark.parametrize("name", ["numSearchThreads", "lagBuffer", "cudaDeviceToUse"])
+@pytest.mark.parametrize("name", ["numSearchThreads", "delayMoveMax", "cudaDeviceToUse"])
 def test_a_name_that_is_accepted_without_effect_is_not_unknown(name: str) -> None:
     session = session_of()
     assert ask(session, f"kata-set-param {name} 1") == ""
@@ -338,7 +340,7 @@ def test_a_setting_may_need_what_the_network_advises_besides() -> None:
 def test_katagos_names_change_search_style_limits_and_the_front_end() -> None:
     session = session_of()
     settings = {"cpuctExploration": 0.9, "maxVisits": 77, "allowResignation": False, "ponderingEnabled": True}
-    assert ask(session, "kata-set-params " + json.dumps(settings | {"numSearchThreads": 2, "lagBuffer": 1})) == ""
+    assert ask(session, "kata-set-params " + json.dumps(settings | {"numSearchThreads": 2, "delayMoveMax": 1})) == ""
     assert (session.engine.params.c_puct, session.engine.style.resign) == (0.9, False)
     assert ask(session, "kata-get-param maxVisits") == "77"
     ask(session, "genmove b")

@@ -16,13 +16,16 @@ from typing import Any
 import onnx
 import pytest
 
+from tengen.cli import app
 from tengen.engine import Limits, Style
+from tengen.engine.clock import MARGIN
 from tengen.engine.options import EngineOptions
 from tengen.engine.params import SearchParams, read_params
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.installed_networks import find_network
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
+from tengen.gtp import server
 from tengen.gtp.server import GtpSettings, run
 from tengen.gtp.session import GtpOptions
 
@@ -292,6 +295,13 @@ def playing(**options: Any) -> GtpSettings:
 def test_a_command_line_that_cannot_work_is_refused(settings: GtpSettings, reason: str) -> None:
     with pytest.raises((RecipeError, NetworkError), match=reason):
         run(settings)
+
+
+def test_the_lag_of_the_command_line_is_that_of_the_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[GtpSettings] = []
+    monkeypatch.setattr(server, "run", asked.append)
+    assert [app.main(["gtp", *words]) for words in ([], ["--lag", "1.5"])] == [0, 0]
+    assert [settings.session.limits.lag_buffer for settings in asked] == [MARGIN, 1.5]
 
 
 def test_a_setting_of_the_command_line_may_need_what_the_card_advises_besides(tmp_path: Path) -> None:

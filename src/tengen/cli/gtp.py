@@ -25,6 +25,10 @@ def command(
         typer.Option(min=1, help="visits a move; without other limits 400, with --net none 10,000"),
     ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="seconds a move")] = None,
+    lag: Annotated[
+        float,
+        typer.Option(min=0.25, max=3600, help="seconds that a clock counts for a move beyond its search"),
+    ] = 0.25,
     size: Annotated[int, typer.Option(help=f"board size at the start, {SIZES}")] = 19,
     komi: Annotated[
         float | None, typer.Option(help="komi at the start; unless given the usual one of the rules, such as 7.5")
@@ -93,7 +97,7 @@ def command(
     session = GtpOptions(
         name=name,
         answer_version=answer_version,
-        limits=Limits(visits=visits, seconds=seconds),
+        limits=Limits(visits=visits, seconds=seconds, lag_buffer=lag),
         ponder=ponder,
         level=level,
         force_komi=force_komi,

@@ -12,8 +12,8 @@ from enum import Enum
 
 from tengen.errors import RecipeError
 
-# Seconds that a move may cost beyond the search itself: the last batch, the pipe, the other program.
 MARGIN = 0.25
+"""Seconds that a move may cost beyond the search itself: the last batch, the pipe, the other program."""
 
 # Moves of both sides in an ordinary game, as a share of the board's points, and the share of them always still to come.
 _GAME_LENGTH = 0.72
@@ -192,29 +192,27 @@ class Clock:
             return after_main._spend_byoyomi(-main)
         return after_main._spend_canadian(-main)
 
-    def allot(self, size: int, move_number: int) -> float:
+    def allot(self, size: int, move_number: int, lag_buffer: float = MARGIN) -> float:
         """Seconds to think about the next move of a game on this board after `move_number` moves of both sides.
 
-        Never more than the clock allows less MARGIN; 0 means to answer at once.
+        The clock charges a move `lag_buffer` seconds more, such as those of the network to a server; less than MARGIN
+        count as that. Never more than the clock allows less these; 0 means to answer at once.
         """
         if self.flagged:
             return 0.0
         moves_left = expected_moves_left(size, move_number)
-        share = max(self.main - MARGIN, 0.0) / moves_left
+        share = _without_lag(self.main, lag_buffer) / moves_left
         match self.control.overtime:
             case Overtime.NONE:
                 seconds = share
             case Overtime.FISCHER:
-                seconds = min(share + 0.9 * self.control.increment, min(self.main, self.control.move_cap) - MARGIN)
+                longest = _without_lag(min(self.main, self.control.move_cap), lag_buffer)
+                seconds = min(share + 0.9 * self.control.increment, longest)
             case Overtime.BYOYOMI:
-                seconds = max(share, self.period - MARGIN)
-            case Overtime.CANADIAN:
-                seconds = max(share, self._per_stone())
-        return max(seconds, 0.0)
-
-    def _per_stone(self) -> float:
-        """An even share of the running Canadian block, which is untouched as long as main time is left."""
-        return self.period / max(self.count, 1) - MARGIN
+                seconds = max(share, _without_lag(self.period, lag_buffer))
+            case Overtime.CANADIAN:  # an even share of the running block, untouched as long as main time is left
+                seconds = max(share, _without_lag(self.period / max(self.count, 1), lag_buffer))
+        return seconds
 
     def _spend_byoyomi(self, seconds: float) -> Clock:
         used = 0 if seconds <= self.period else math.ceil((seconds - self.period) / self.control.period)
@@ -226,6 +224,11 @@ class Clock:
         if self.count == 1:
             return replace(self, period=self.control.period, count=self.control.count)
         return replace(self, period=self.period - seconds, count=self.count - 1)
+
+
+def _without_lag(seconds: float, lag_buffer: float) -> float:
+    """What these seconds of a clock leave for thinking. As in KataGo a lag takes half of them at most, MARGIN more."""
+    return max(seconds - max(lag_buffer, MARGIN), min(seconds / 2, seconds - MARGIN), 0.0)
 
 
 def expected_moves_left(size: int, move_number: int) -> float:

@@ -225,6 +225,7 @@ _TABLE = (
     _limit("maxVisits", _COUNT, "visits", NO_COUNT),
     _limit("maxPlayouts", _COUNT, "playouts", NO_COUNT),
     _limit("maxTime", _number(0, NO_SECONDS), "seconds", NO_SECONDS),
+    KatagoParam("lagBuffer", _number(0, 3600), "limits", "lag_buffer"),
     # Front ends
     _front("ponderingEnabled", _boolean),
     _front("maxVisitsPondering", _COUNT),
@@ -306,7 +307,7 @@ _WITHOUT_EFFECT = """
     humanSLOppExploreProbWeightful humanSLChosenMoveProp humanSLChosenMoveIgnorePass humanSLChosenMovePiklLambda
 """
 _OF_MACHINE = """
-    lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
+    minPlayoutsPerThread searchFactorAfterOnePass
     searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
     overallocateTimeFactor midgameTimeFactor midgameTurnPeakTime endgameTurnTimeDecay obviousMovesTimeFactor
     obviousMovesPolicyEntropyTolerance obviousMovesPolicySurpriseTolerance delayMoveScale delayMoveMax

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from tengen.engine.clock import Clock
+from tengen.engine.clock import MARGIN, Clock
 from tengen.errors import RecipeError
 
 
@@ -14,10 +14,11 @@ class Limits:
     """Limits of one search; None is no limit, and `Limits()` runs until it is stopped.
 
     `visits` counts the root's visits with those of a tree kept from before, `playouts` only the new ones; `seconds`
-    is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can get as many
-    visits as the best within the limits. Under visits or playouts alone it does so only where the most visited move is
-    played (`lcb` off). `None` does so with a clock, which keeps the time for later moves. Raises RecipeError for
-    impossible limits.
+    is wall time, `clock` the clock of the side to move, which charges a move `lag_buffer` seconds beyond its search,
+    such as those of the network to a server. `early_stop` ends the search when no other move can get as many visits as
+    the best within the limits. Under visits or playouts alone it does so only where the most visited move is played
+    (`lcb` off). `None` does so with a clock, which keeps the time for later moves. Raises RecipeError for impossible
+    limits.
     """
 
     visits: int | None = None
@@ -25,14 +26,17 @@ class Limits:
     seconds: float | None = None
     clock: Clock | None = None
     early_stop: bool | None = None
+    lag_buffer: float = MARGIN
 
     def __post_init__(self) -> None:
         for name in ("visits", "playouts"):
             value = getattr(self, name)
             if value is not None and (value < 1 or value % 1 != 0):
                 raise RecipeError(f"{name} must be a whole number, 1 or more, not {value}")
-        if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
-            raise RecipeError(f"seconds must be a finite number, 0 or more, not {self.seconds}")
+        for name in ("seconds", "lag_buffer"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise RecipeError(f"{name} must be a finite number, 0 or more, not {value}")
 
     def for_move(self) -> Limits:
         """As for a move of a game: the search ends once no other move can overtake the best, unless seconds bound it,
@@ -43,7 +47,7 @@ class Limits:
         """The same limits for one position, with the clock converted to seconds."""
         seconds = [] if self.seconds is None else [self.seconds]
         if self.clock is not None:
-            seconds.append(self.clock.allot(size, move_number))
+            seconds.append(self.clock.allot(size, move_number, self.lag_buffer))
         early = self.clock is not None if self.early_stop is None else self.early_stop
         return Budget(self.visits, self.playouts, min(seconds, default=None), early)
 
