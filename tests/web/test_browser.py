@@ -113,6 +113,16 @@ def test_hint_policy_and_estimate_are_shown_on_demand(tab: Tab) -> None:
     assert not tab.driver.find_elements("css selector", ".tg-hint") and "territory" not in tab.text()
 
 
+@pytest.mark.slow
+def test_the_estimate_draws_who_has_each_point_and_the_dead_stones(tab: Tab) -> None:
+    drawn = "return ['.tg-owned', '.tg-stone.tg-dead'].map((one) => document.querySelectorAll(one).length)"
+    paste(tab, "(;SZ[5]KM[7]PB[Ann]AB[ab][bb][cb][db][eb][ad][bd][cd][dd][ed]AW[aa];B[cc])")  # all is Black's
+    tab.until(lambda: "Ann" in tab.text())
+    for squares, dead in ((15, 1), (0, 0)):
+        tab.click("estimate")
+        tab.until(lambda expected=[squares, dead]: tab.script(drawn) == expected)
+
+
 def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder: Path) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})

@@ -8,14 +8,15 @@ from known_positions import SETTLED
 
 from tengen.engine import Count
 from tengen.game import Game
+from tengen.web.counting import territory
 from tengen.web.estimate import CERTAIN, ScoreEstimate
 
 
 def counted(game: Game, dead: list[int]) -> Count:
     """The count of a board on which these stones are dead, each point as certain as it can be."""
-    territory = game.owners(dead)
-    ownership = np.where(territory == 0, 1.0, np.where(territory == 1, -1.0, 0.0)).astype(np.float32)
-    return Count(game.score(dead), tuple(dead), ownership, territory)
+    owners = game.owners(dead)
+    ownership = np.where(owners == 0, 1.0, np.where(owners == 1, -1.0, 0.0)).astype(np.float32)
+    return Count(game.score(dead), tuple(dead), ownership, owners)
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
@@ -26,6 +27,7 @@ def test_a_finished_board_is_counted_as_by_the_rules(rules: str, komi: float) ->
     estimate = ScoreEstimate.of(game, counted(game, dead))
     assert estimate.score == game.score(dead)
     assert estimate.open == 0
+    assert estimate.owners == territory(game, dead)
 
 
 @pytest.mark.parametrize(("rules", "bonus"), [("chinese", 4), ("aga", 3), ("japanese", 0)])
@@ -78,6 +80,7 @@ def test_uncertain_points_are_open_and_uncertain_stones_live() -> None:
     ownership = np.full((9, 9), -CERTAIN / 2, np.float32)
     estimate = ScoreEstimate.of(game, Count(0.0, (), ownership, game.owners([])))
     assert (estimate.stones, estimate.territory, estimate.open) == ((1, 0), (0, 0), 80)
+    assert estimate.owners == "." * 81
     assert estimate.lines()[-1] == "Open: 80 points"
     assert "Black: stones 1 + territory 0 = 1" in estimate.lines()
     assert estimate.lines(-3.25)[0] == "Expected: White leads by 3.2"

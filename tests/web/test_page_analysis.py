@@ -147,6 +147,37 @@ def test_the_estimate_expects_the_lead_where_the_network_predicts_one(lead: floa
     perform(scene, GameSettings(size=9, players=PEOPLE), Leading())
 
 
+def test_the_estimate_is_on_the_board_until_a_second_tap_or_the_policy() -> None:
+    class Sure(FakeEngine):
+        def count(self, game: Game) -> Count:
+            return replace(super().count(game), ownership=np.ones((9, 9), np.float32))
+
+    async def scene(page: Page) -> None:
+        board, lines = element("board").props, element("estimate-lines")
+        page.session.click(40)
+        page.wake_up()
+
+        def shown() -> tuple[int, bool, bool]:
+            return len(board["estimate"].replace(".", "")), lines.visible, bool(board["policy"])
+
+        for pressed, expected in (("estimate", (80, True, False)), ("estimate", (0, False, False))):
+            press(pressed)
+            await until(lambda expected=expected: shown() == expected)
+            assert element("estimate").props["aria-pressed"] == str(expected[1]).lower()
+        press("estimate")
+        await until(lambda: board["estimate"])
+        press("policy")
+        await until(lambda: shown() == (0, False, True))
+        assert element("policy").props["aria-pressed"] == "true"
+        press("estimate")
+        await until(lambda: shown() == (80, True, False))
+        assert board["estimate"][40] == ".", "a stone that lives"
+        tap(page, 41)
+        assert shown() == (0, False, False)
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), Sure())
+
+
 @pytest.mark.parametrize("name", ["policy", "estimate"])
 def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: str, told: list[str]) -> None:
     class Flawed(FakeEngine):

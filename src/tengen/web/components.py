@@ -35,15 +35,16 @@ class BoardElement(Drawing, component="static/board.js"):
     """The board. `on_point` gets each tapped point.
 
     `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint`
-    (a point, -1 for none), `policy` (the probability of each point, or nothing), `numbers` (the points of stones with
-    the numbers of their moves), `variations` (whether the moves that follow get rings) and `confirm` (whether a tap
-    shows the stone first and a second tap plays it; None: on small touch screens).
+    (a point, -1 for none), `policy` (the probability of each point, or nothing), `estimate` (`ScoreEstimate.owners`, or
+    nothing), `numbers` (the points of stones with the numbers of their moves), `variations` (whether the moves that
+    follow get rings) and `confirm` (whether a tap shows the stone first and a second tap plays it; None: on small touch
+    screens).
     """
 
     def __init__(self, on_point: EventHandler) -> None:
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
-        self.set(hint=-1, policy=[], confirm=None, said="")
+        self.set(hint=-1, policy=[], estimate="", confirm=None, said="")
         stones = {"black": _("Black"), "white": _("White"), "empty": _("empty"), "dead": _("dead")}
         marks = {"triangle": _("Triangle"), "square": _("Square"), "circle": _("Circle"), "cross": _("Cross")}
         others = {"selected": _("selected"), "label": _("label {text}"), "hint": _("best move")}

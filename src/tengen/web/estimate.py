@@ -21,6 +21,7 @@ class ScoreEstimate:
     """Points by color, Black's first: `stones` (under area scoring), `territory`, `prisoners` (under territory
     scoring: captured stones and those that are lost on the board). `bonus` has the points that the rules give White
     in addition to komi: for a handicap, and half of one for the button. `open` are points that count for nobody yet.
+    `owners` has a letter a point, row-major: `b` or `w` for who has the empty point or the lost stone, else `.`.
     """
 
     komi: float
@@ -30,6 +31,7 @@ class ScoreEstimate:
     territory: tuple[int, int]
     prisoners: tuple[int, int]
     open: int
+    owners: str
 
     @classmethod
     def of(cls, game: Game, count: Count) -> ScoreEstimate:
@@ -49,6 +51,7 @@ class ScoreEstimate:
             territory=(empty[0], empty[1]),
             prisoners=(0, 0) if is_area else (game.captures[0] + lost[1], game.captures[1] + lost[0]),
             open=int(((board == EMPTY) & (owner == EMPTY)).sum()),
+            owners="".join("bw."[color] for color in np.where(board == owner, EMPTY, owner)),
         )
 
     @property

@@ -302,13 +302,18 @@ class EditPanel:
     def _choose(self, tool: Tool) -> None:
         self.tool = tool
         for known, made in self._tools.items():
-            switch_class(made, "tg-chosen", known is tool)
-            made.props(f"aria-pressed={str(known is tool).lower()}")
+            show_pressed(made, known is tool)
 
 
 def switch_class(element: ui.element, name: str, on: bool) -> None:
     """Give an element a CSS class, or take it away."""
     element.classes(add=name if on else "", remove="" if on else name)
+
+
+def show_pressed(made: ui.button, on: bool) -> None:
+    """Show whether a button that stays pressed is."""
+    switch_class(made, "tg-chosen", on)
+    made.props(f"aria-pressed={str(on).lower()}")
 
 
 def heading(text: str) -> ui.label:

@@ -16,7 +16,7 @@ from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.estimate import ScoreEstimate
 from tengen.web.language import _, ngettext
-from tengen.web.panels import button, heading, reveal
+from tengen.web.panels import button, heading, reveal, show_pressed
 from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS, MoveWarning
 from tengen.web.words import vertex
 
@@ -45,9 +45,10 @@ class TeachingPanel:
     ) -> None:
         self._controller, self._thread, self._board = controller, thread, board
         self._on_change, self._on_line, self._notify = on_change, on_line, notify
-        self._estimated: tuple[GameNode, int] | None = None  # the position by its key
         self._refuting = False
+        # Of the position by its key; one of them is shown at a time.
         self._policy: tuple[tuple[GameNode, int], list[float]] | None = None
+        self._estimated: tuple[tuple[GameNode, int], str, str] | None = None  # the text and the owners
         with ui.element("div").classes("tg-card tg-warning").props("data-testid=warning role=alert") as self._warning:
             self._text = ui.label().classes("tg-line-status")
             with ui.element("div").classes("tg-actions"):
@@ -71,7 +72,8 @@ class TeachingPanel:
                 self._switch.props("dense color=teal data-testid=teach").props["aria-label"] = _("Teaching")
             with ui.element("div").classes("tg-actions"):
                 self._ask_hint = button(_("Hint"), "lightbulb", self._hint, "ask-hint", _("Show the best move"))
-                button(_("Policy"), "grid_view", self._show_policy, "policy", _("What the network would play"))
+                about = _("What the network would play")
+                self._ask_policy = button(_("Policy"), "grid_view", self._show_policy, "policy", about)
                 self._ask_estimate = button(_("Score estimate"), "calculate", self._estimate, "estimate")
             self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
             self._said_hint, self._said_policy = (
@@ -96,14 +98,17 @@ class TeachingPanel:
             self._refuting = False
         else:
             self._text.set_text(warning.text(self._controller.session.game.size))
-        if self._estimated != node.position_key:
-            self._lines.set_text("")
-        self._lines.set_visibility(bool(self._lines.text))
+        position, policy, estimated = node.position_key, self._policy, self._estimated
+        known = policy[1] if policy is not None and policy[0] == position else []
+        text, owners = estimated[1:] if estimated is not None and estimated[0] == position else ("", "")
+        self._lines.set_text(text)
+        self._lines.set_visibility(bool(text))
+        show_pressed(self._ask_policy, bool(known))
+        show_pressed(self._ask_estimate, bool(text))
         for made in (self._ask_hint, self._ask_estimate):  # the end has a count, which knows the marked stones
             made.set_visibility(not self._controller.session.game.is_over)
         hint = teacher.hint_at(node)
-        known = self._policy[1] if self._policy is not None and self._policy[0] == node.position_key else []
-        self._board.set(hint=-1 if hint is None else hint, policy=known)
+        self._board.set(hint=-1 if hint is None else hint, policy=known, estimate=owners)
         size = node.tree.size
         if hint is None or hint == pass_point(size):  # the notice tells a pass
             self._said_hint.set_text("")
@@ -156,10 +161,15 @@ class TeachingPanel:
             found = await self._ask(self._thread.raw(session.game, self._controller.network))
             if found is not None:
                 self._policy = position, [round(share, 4) for share in found.policy[0].tolist()]
+                self._estimated = None
         self._on_change()
 
     async def _estimate(self) -> None:
         session, position = self._controller.session, self._controller.session.node.position_key
+        if self._estimated is not None and self._estimated[0] == position:
+            self._estimated = None
+            self._on_change()
+            return
         network = self._controller.network
         count = await self._ask(self._thread.count(session.game, network))
         found = await self._ask(self._thread.raw(session.game, network)) if count is not None else None
@@ -167,8 +177,9 @@ class TeachingPanel:
             # The score of self-play is not the lead: there the leader gives points away, or wins more.
             points = None if found is None else found.score if found.lead is None else found.lead
             lead = None if points is None else float(points[0]) * (1 if session.game.to_play == BLACK else -1)
-            self._lines.set_text("\n".join(ScoreEstimate.of(session.game, count).lines(lead)))
-            self._estimated = position
+            estimate = ScoreEstimate.of(session.game, count)
+            self._estimated = position, "\n".join(estimate.lines(lead)), estimate.owners
+            self._policy = None
         self._on_change()
 
     async def _ask(self, task: Awaitable[T]) -> T | None:

@@ -174,7 +174,7 @@ export default {
     size: Number, stones: String, last: Number, ko: Number, hover: String, coordinates: Boolean,
     candidates: Array, turn: Number, line: Array, ownership: Array, territory: String, dead: Array, branches: Array,
     next: Number, marks: Array, labels: Array, lines: Array, dimmed: Array,
-    hint: { type: Number, default: -1 }, policy: { type: Array, default: () => [] },
+    hint: { type: Number, default: -1 }, policy: { type: Array, default: () => [] }, estimate: { type: String, default: "" },
     numbers: { type: Array, default: () => [] }, variations: { type: Boolean, default: true },
     refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
     said: String, words: Object, confirm: { type: Boolean, default: null },
@@ -232,13 +232,14 @@ export default {
     },
     placed() {
       const dead = new Set(this.dead);
+      const isDead = (point) => dead.has(point) || (this.estimate[point] ?? ".") !== ".";
       const stones = [];
       for (let point = 0; point < this.stones.length; point++) {
         const color = "XO".indexOf(this.stones[point]);
         if (color < 0) continue;
         // Stones set by hand never stand quite on the crossing.
         const [x, y] = [this.px(point) + (hash(point, 3) - 0.5) * 4, this.py(point) + (hash(point, 5) - 0.5) * 4];
-        stones.push({ point, color, x, y, key: `${point}${color}`, dead: dead.has(point), shell: 1 + (point * 7) % 3 });
+        stones.push({ point, color, x, y, key: `${point}${color}`, dead: isDead(point), shell: 1 + (point * 7) % 3 });
       }
       return stones;
     },
@@ -280,8 +281,8 @@ export default {
     owned() {
       const marks = [];
       for (let point = 0; point < this.stones.length; point++) {
-        const counted = this.territory[point] ?? ".";
-        const value = this.policy.length ? 0 : this.ownership[point] ?? 0;
+        const counted = (this.estimate || this.territory)[point] ?? ".";
+        const value = this.policy.length || this.estimate ? 0 : this.ownership[point] ?? 0;
         const stone = "XO".indexOf(this.stones[point]);
         if (counted !== ".") marks.push({ point, color: counted === "w" ? 1 : 0, r: 17, opacity: 1 });
         // A stone is marked only where it is more likely to belong to the other side.
