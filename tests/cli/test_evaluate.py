@@ -21,13 +21,13 @@ from tengen.data.format import MANIFEST, ROWS, games_digest, rows_to_batch
 from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.sampler import OnePerGame
-from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import installed_networks, load_evaluator
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.symmetric import infer_under
-from tengen.training.card import games_learned
+from tengen.training import held_out
+from tengen.training.held_out import Draw, EvaluationGames
 from tengen.training.metrics import PredictionResults
 
 ROOT = Path(__file__).parents[2]
@@ -122,44 +122,11 @@ def test_evaluate_takes_the_default_network_of_the_board(
     assert "default plays 5x5 with other networks: mine is evaluated on all boards" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("fraction", [None, 0.25])
-def test_a_network_is_not_evaluated_on_games_that_it_learned_from(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fraction: float | None
-) -> None:
-    """Its own store, another that shares games with it, one that shares none, and a card that only names the store."""
-    games, card = Store.open(store), Card(name="x", family="", config={}, plane_set="", board_sizes=[7])
-    rows = np.flatnonzero(choose(games.hashes, "train", fraction) if fraction else np.ones(GAMES, bool))
-    card = card.model_copy(update={"provenance": {"games": games_learned(games, rows, fraction)}})
-    with StoreWriter(tmp_path / "half") as half, StoreWriter(tmp_path / "new") as new:
-        for seed in range(GAMES):
-            (half if seed < 30 else new).add(random_record(seed))
-            new.add(random_record(100 + seed))
-    every = evaluate._Draw("auto", None, every=True, seed=0, batch=64, positions=None)
-    for path in (store, tmp_path / "half", tmp_path / "new"):
-        found = evaluate._Games.choose(Store.open(path), card, "auto")
-        said = capsys.readouterr().err
-        assert found.split == ("validation" if fraction else "all") and "it learned from" in said
-        assert said.startswith("warning: ") == (fraction is None), path
-        if fraction:
-            assert not set(Store.open(path).hashes[found.sampler(every).game_rows]) & set(games.hashes[rows])
-    with StoreWriter(tmp_path / "other") as other:
-        for seed in range(200, 230):
-            other.add(random_record(seed))
-    assert evaluate._Games.choose(Store.open(tmp_path / "other"), card, "auto").split == "all"
-    assert not capsys.readouterr().err
-    assert evaluate._Games.choose(games, card, "all").split == "all"
-    assert capsys.readouterr().err.startswith("warning: ")
-    old = card.model_copy(update={"provenance": {}, "data": f"the games of {store.name}"})
-    assert evaluate._Games.choose(games, old, "validation").fraction == 0.02
-    assert evaluate._Games.choose(games, old, "auto").split in ("validation", "all")
-    assert "it learned from the games of" in capsys.readouterr().err
-
-
 def test_evaluate_says_which_positions_it_drew(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The figures of two networks compare only where these entries are the same."""
-    monkeypatch.setattr(evaluate, "DEFAULT_FRACTION", 0.25)
+    monkeypatch.setattr(held_out, "DEFAULT_FRACTION", 0.25)
     found = {}
     for split in ("auto", "validation"):
         command = ["evaluate", "uniform", str(store), "--split", split, "--seed", "3"]
@@ -230,7 +197,7 @@ def test_few_positions_give_no_interval_that_cannot_be(
         np.arange(3),
     )
     assert results.estimates()["value_mse"].low < 0
-    evaluate._print("mine", evaluate._Games(Store.open(store), "all", 0.1), results, {})
+    evaluate._print("mine", EvaluationGames(Store.open(store), Draw(), "all", 0.1), results, {})
     assert "0.000 to " in capsys.readouterr().out
     assert evaluate._as_json("mine", {}, results, {})["value_mse"]["low"] == 0  # type: ignore[index]
 

@@ -15,7 +15,6 @@ import katago_twin  # noqa: E402
 from torch import nn  # noqa: E402
 from training.small_run import random_record, write_store  # noqa: E402
 
-from tengen.cli import evaluate  # noqa: E402
 from tengen.cli.app import main  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.data.sampler import Sampler  # noqa: E402
@@ -34,6 +33,7 @@ from tengen.training.callbacks import CALLBACKS  # noqa: E402
 from tengen.training.card import learned_games  # noqa: E402
 from tengen.training.cluster import _paths  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.held_out import Draw, EvaluationGames  # noqa: E402
 from tengen.training.network import make_network  # noqa: E402
 from tengen.training.start import LEARNED, Origin, scale_down, start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
@@ -288,15 +288,13 @@ def test_a_network_says_what_its_start_learned(
         (child, "second", 0.5, ["it learned from about"]),
         (grandchild, "first", 0.25, ["it learned from about", "a network that it began with learned from about"]),
     ):
-        capsys.readouterr()
         games = Store.open(tmp_path / store)
-        found = evaluate._Games.choose(games, read_card(path), "auto")
+        found = EvaluationGames.choose(games, read_card(path), Draw())
         assert (found.split, found.fraction) == ("validation", fraction)
-        lines = capsys.readouterr().err.splitlines()
-        assert len(lines) == len(said) and all(map(str.startswith, lines, said)), lines
-        assert all("evaluated on those that were held out" in line for line in lines)
-        evaluate._Games.choose(games, read_card(path), "all")
-        assert capsys.readouterr().err.count("warning: ") == len(said)
+        assert len(found.notes) == len(said) and all(map(str.startswith, found.notes, said)), found.notes
+        assert all("evaluated on those that were held out" in note for note in found.notes)
+        notes = EvaluationGames.choose(games, read_card(path), Draw("all")).notes
+        assert len(notes) == len(said) and all(note.startswith("warning: ") for note in notes)
     assert main(["evaluate", str(child), str(tmp_path / "first"), "--json"]) == 0
     evaluated = json.loads(capsys.readouterr().out)["positions"]
     assert evaluated == Sampler(Store.open(tmp_path / "first"), "validation", validation_fraction=0.25).games < 20

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import typer
@@ -19,11 +18,8 @@ from rich.table import Table
 from tengen.cli.nets import find_file
 from tengen.cli.options import BatchOption, DeviceOption, JsonOption
 from tengen.cli.tables import print_table
-from tengen.data.label_sampler import evaluation_labels
-from tengen.data.sampler import OnePerGame, Sampler, choose_games
-from tengen.data.split import Split, choose
 from tengen.disk import json_text
-from tengen.errors import NetworkError, StoreError
+from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
@@ -31,8 +27,8 @@ from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
 from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.machine import Precision
-from tengen.training.config import DEFAULT_FRACTION
-from tengen.training.metrics import OF_GAMES, Estimate, PredictionResults, agreement, measure
+from tengen.training.held_out import Draw, EvaluationGames, board_sizes
+from tengen.training.metrics import Estimate, PredictionResults, agreement, measure
 
 if TYPE_CHECKING:
     from tengen.data.store import Store
@@ -90,21 +86,21 @@ def command(
     if network != "uniform":
         find_file(network, "uniform")
     games = Store.open(store)
-    sizes = _board_sizes(games, size)
-    drawn = _Draw(split, size, every, seed, batch, positions)
+    sizes = board_sizes(games, size)
+    draw = Draw(split, size, every, seed, batch, positions)
     if is_playout(network):
         for option, value in (("--device", device), ("--precision", precision)):
             if value != "auto":
                 raise NetworkError(f"{option} {value} is for networks; {network} is a playout policy")
         if average:
             raise NetworkError(f"--average-symmetries is for networks; {network} is a playout policy")
-        card = read_playout_card(find_playout(network))
-        chosen = _Games.choose(games, card, split, size)
-        name, results = _evaluate_playout(network, chosen, drawn)
+        path = find_playout(network)
+        name, chosen = path.stem, _choose_games(games, read_playout_card(path), draw)
+        results = _evaluate_playout(path, chosen)
         labels: dict[str, Estimate] = {}
     else:
         evaluator = load_evaluator(network, device, batch=batch, precision=precision)
-        name, chosen, results, labels = _evaluate_network(network, evaluator, games, sizes, average, drawn)
+        name, chosen, results, labels = _evaluate_network(network, evaluator, games, sizes, average, draw)
     if as_json:
         settings = {**chosen.entries(), "seed": seed, "all_positions": every, "average_symmetries": average}
         print(json_text(_as_json(name, settings, results, labels)))
@@ -112,21 +108,9 @@ def command(
         _print(name, chosen, results, labels)
 
 
-@dataclass(frozen=True)
-class _Draw:
-    """Which positions of a store are evaluated: the options of the command, and `batch` positions at once."""
-
-    split: str
-    size: int | None
-    every: bool
-    seed: int
-    batch: int
-    positions: int | None
-
-
 def _evaluate_network(
-    network: str, evaluator: Evaluator, store: Store, sizes: list[int], average: bool, drawn: _Draw
-) -> tuple[str, _Games, PredictionResults, dict[str, Estimate]]:
+    network: str, evaluator: Evaluator, store: Store, sizes: list[int], average: bool, draw: Draw
+) -> tuple[str, EvaluationGames, PredictionResults, dict[str, Estimate]]:
     """The network's name, the games, what it predicts of them, and its agreement with labels, if the store has any."""
     try:
         on = {edge: evaluator.on(edge) for edge in sizes}
@@ -142,17 +126,16 @@ def _evaluate_network(
         print(note, file=sys.stderr)
     if card is not None:
         _note_new_boards(card, store, sizes)
-    games = _Games.choose(store, card, drawn.split, drawn.size)
+    games = _choose_games(store, card, draw)
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
     if average:
         evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="average"))
     planes = chosen.plane_set
-    sampler = games.sampler(drawn, planes)
+    sampler = games.sampler(planes)
     with Console(stderr=True).status(f"evaluating {escape(chosen.name)} on {sampler.games:,} games"):
-        results = measure(evaluator, sampler, drawn.positions)
-        options: dict[str, Any] = {"size": drawn.size, "batch_size": drawn.batch, "seed": drawn.seed, "extra": OF_GAMES}
-        labelled = evaluation_labels(store, games.split, games.fraction, planes, **options)
+        results = measure(evaluator, sampler, draw.positions)
+        labelled = games.labels(planes)
         has_policy = card is None or card.has_policy
         labels = {} if labelled is None else agreement(evaluator, labelled, len(results), has_policy)
     if not has_policy:
@@ -160,111 +143,12 @@ def _evaluate_network(
     return chosen.name, games, results, labels
 
 
-def _board_sizes(store: Store, size: int | None) -> list[int]:
-    """The board sizes of the games to evaluate, in order; of `size` alone if it is given."""
-    sizes = [int(edge) for edge in np.unique(store.column("size"))] if len(store) else []
-    if not sizes:
-        raise StoreError(f"{store.path} holds no games")
-    if size is None:
-        return sizes
-    if size not in sizes:
-        there = ", ".join(f"{edge}x{edge}" for edge in sizes)
-        raise StoreError(f"{store.path} holds no games on {size}x{size}: give one of {there}")
-    return [size]
-
-
-@dataclass(frozen=True)
-class _TrainingShare:
-    """The share of a store's games that a network learned from, and the fraction of them that it held out, if any."""
-
-    share: float
-    fraction: float | None
-
-    def holds_out(self, store: Store) -> bool:
-        """Whether it learned from the store, but not from all of its games."""
-        return bool(self.share and self.fraction and choose(store.hashes, "validation", self.fraction).any())
-
-    def notify(self, who: str, store: Store, split: str) -> None:
-        """Say what evaluating on a split of the store means for the figures."""
-        part = "the" if self.share == 1 else f"about {self.share:.0%} of the"
-        known = f"{who} learned from {part} games of {store.path}"
-        held_out = self.holds_out(store)
-        if split == "auto" and held_out:
-            print(f"{known}: evaluated on those that were held out; --split all takes all games", file=sys.stderr)
-        elif self.share and split != "validation":
-            why = "" if split != "auto" else ", and holds none out"
-            print(f"warning: {known}{why}: it predicts them better than games that it does not know", file=sys.stderr)
-
-
-@dataclass(frozen=True)
-class _Games:
-    """The games of a store on which a network is evaluated."""
-
-    store: Store
-    split: Split
-    fraction: float
-    size: int | None = None
-
-    @classmethod
-    def choose(cls, store: Store, card: Card | None, split: str, size: int | None = None) -> _Games:
-        """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
-        from tengen.training.card import learned_games, share_learned
-
-        entries = learned_games(card.provenance) if card else []
-        learned = [
-            _TrainingShare(share_learned(games, store.hashes), games["validation_fraction"]) for games in entries
-        ]
-        if not learned:  # a card of an earlier version names the store alone
-            named = card is not None and card.data.startswith(f"the games of {store.path.name}")
-            learned = [_TrainingShare(float(named), DEFAULT_FRACTION)]
-        fractions = [each.fraction for each in learned if each.fraction]
-        held_out = [each.fraction for each in learned if each.fraction and each.holds_out(store)]
-        # Of several fractions the smallest holds out what none of the networks learned from.
-        fraction = min(held_out or fractions[:1] or [DEFAULT_FRACTION])
-        for who, each in zip(chain(["it"], repeat("a network that it began with")), learned, strict=False):
-            each.notify(who, store, split)
-        if split == "auto":
-            split = "validation" if held_out else "all"
-        return cls(store, cast("Split", split), fraction, size)
-
-    def entries(self) -> dict[str, object]:
-        """The store and which of its games, as JSON. `validation_fraction` is None where it chooses no games."""
-        from tengen.data.format import games_digest
-
-        return {
-            "store": {"path": str(self.store.path), "sha256": games_digest(self.store.manifest)},
-            "size": self.size,
-            "split": self.split,
-            "validation_fraction": None if self.split == "all" else self.fraction,
-        }
-
-    def __str__(self) -> str:
-        """The split and its share of the games: `validation split (2%)`; the board size, if one was chosen."""
-        on = "" if self.size is None else f" on {self.size}x{self.size}"
-        if self.split == "all":
-            return f"all games{on}"
-        share = self.fraction if self.split == "validation" else 1 - self.fraction
-        return f"{self.split} split ({100 * share:.4g}%){on}"
-
-    def sampler(self, drawn: _Draw, planes: str = "tengen") -> Sampler:
-        """All positions of the games, or one of each. Raises StoreError where the split has no games."""
-        if self.split == "validation" and not choose_games(self.store, self.split, self.fraction, self.size).any():
-            games = int(choose_games(self.store, "all", self.fraction, self.size).sum())
-            on = "" if self.size is None else f" on {self.size}x{self.size}"
-            raise StoreError(
-                f"{self.store.path}: none of its games{on} ({games:,}) is among the {100 * self.fraction:.4g}% that "
-                "are held out: take all games with --split all, or a larger store"
-            )
-        return (Sampler if drawn.every else OnePerGame)(
-            self.store,
-            self.split,
-            planes,
-            drawn.batch,
-            drawn.seed,
-            symmetries=False,
-            validation_fraction=self.fraction,
-            size=self.size,
-        )
+def _choose_games(store: Store, card: Card | None, draw: Draw) -> EvaluationGames:
+    """The games to evaluate; prints what the network has learned of them."""
+    games = EvaluationGames.choose(store, card, draw)
+    for note in games.notes:
+        print(note, file=sys.stderr)
+    return games
 
 
 def _note_new_boards(card: Card, store: Store, evaluated: list[int]) -> None:
@@ -278,13 +162,12 @@ def _note_new_boards(card: Card, store: Store, evaluated: list[int]) -> None:
         print(note, file=sys.stderr)
 
 
-def _evaluate_playout(name: str, games: _Games, drawn: _Draw) -> tuple[str, PredictionResults]:
+def _evaluate_playout(path: Path, games: EvaluationGames) -> PredictionResults:
     from tengen.training.linear import evaluate_playout
 
-    path = find_playout(name)
-    sampler = games.sampler(drawn)
+    sampler = games.sampler()
     with Console(stderr=True).status(f"evaluating {escape(path.stem)} on {sampler.games:,} games"):
-        return path.stem, evaluate_playout(path, sampler, drawn.positions)
+        return evaluate_playout(path, sampler, games.draw.positions)
 
 
 def _as_json(
@@ -314,7 +197,7 @@ def _as_json(
     }
 
 
-def _print(name: str, games: _Games, results: PredictionResults, labels: dict[str, Estimate]) -> None:
+def _print(name: str, games: EvaluationGames, results: PredictionResults, labels: dict[str, Estimate]) -> None:
     console = Console()
     titles = [(f"{escape(name)}: {len(results):,} positions, {games}", results.estimates())]
     if known := {key: estimate for key, estimate in labels.items() if estimate.count}:
