@@ -23,6 +23,7 @@ controls = st.one_of(
     st.builds(TimeControl.byoyomi, seconds, st.floats(0.5, 120), st.integers(1, 10)),
     st.builds(TimeControl.canadian, seconds, st.floats(20, 600), st.integers(1, 30)),
     st.builds(TimeControl.fischer, st.floats(1, 7200), st.floats(0, 60)),
+    st.builds(lambda main, gain: TimeControl.fischer(main, gain, main), st.floats(1, 7200), st.floats(0, 60)),
 )
 
 
@@ -140,6 +141,33 @@ def test_fischer_caps() -> None:
         TimeControl.fischer(10, 8, main_cap=9)
     with pytest.raises(RecipeError, match="of -1 s a move"):
         TimeControl.fischer(10, 8, move_cap=-1)
+
+
+@pytest.mark.parametrize(
+    ("clock", "elapsed", "saves"),
+    [
+        (TimeControl.absolute(60).start(), 5, True),
+        (TimeControl.fischer(60, 5).start(), 5, True),
+        (TimeControl.fischer(60, 5, main_cap=60).start(), 4, False),
+        (TimeControl.fischer(60, 5, main_cap=60).start(), 6, True),
+        (TimeControl.fischer(60, 5, main_cap=62).start(), 2, False),
+        (TimeControl.fischer(60, 5, main_cap=62).start(), 4, True),
+        (TimeControl.byoyomi(60, 30, 3).start(), 5, True),
+        (TimeControl.byoyomi(4, 30, 3).start(), 5, False),
+        (Clock(TimeControl.byoyomi(60, 30, 3), 0, 12, 3), 5, False),
+        (TimeControl.canadian(60, 30, 1).start(), 5, True),
+        (TimeControl.canadian(4, 30, 1).start(), 5, False),
+        (Clock(TimeControl.canadian(60, 30, 5), 0, 12, 2), 5, True),
+        (Clock(TimeControl.canadian(60, 30, 5), 0, 12, 1), 5, False),
+    ],
+)
+def test_a_shorter_move_saves_time_unless_the_clock_gives_it_back(clock: Clock, elapsed: float, saves: bool) -> None:
+    assert clock.saves(elapsed) == saves == (clock.spend(elapsed) != clock.spend(elapsed + 0.5))
+
+
+def test_the_time_that_a_cap_would_cut_off_is_used() -> None:
+    assert TimeControl.fischer(12, 6, main_cap=12).start().allot(19, 0) == pytest.approx(6 - MARGIN)
+    assert Clock(TimeControl.fischer(12, 6, main_cap=12), 8).allot(19, 0) < 5.5
 
 
 def test_fischer_adds_after_the_move_and_not_to_a_lost_game() -> None:

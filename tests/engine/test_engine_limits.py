@@ -148,11 +148,20 @@ def test_visits_alone_are_all_made_where_they_do_not_choose_the_move(settings: d
     assert engine.think(Limits(visits=400, early_stop=True)).visits == 400
 
 
-@pytest.mark.parametrize(("settings", "early"), [({}, True), ({"selection": "gumbel"}, False)])
-def test_under_a_clock_the_lead_in_visits_is_enough(settings: dict[str, Any], early: bool) -> None:
-    """Time that is saved is used later; of seconds for one move it would be lost."""
+@pytest.mark.parametrize(
+    ("settings", "control", "early"),
+    [
+        ({}, TimeControl.absolute(100_000), True),
+        ({}, TimeControl.byoyomi(0, 1000, 1), False),
+        ({"selection": "gumbel"}, TimeControl.absolute(100_000), False),
+    ],
+)
+def test_under_a_clock_the_lead_in_visits_is_enough(
+    settings: dict[str, Any], control: TimeControl, early: bool
+) -> None:
+    """Time that is saved is used later; of seconds for one move and in byo-yomi it would be lost."""
     engine = engine_on(Game(9), ScriptedEvaluator({40: 100_000}), params=SearchParams(**settings))
-    found = engine.think(Limits(visits=400, clock=TimeControl.absolute(100_000).start()))
+    found = engine.think(Limits(visits=400, clock=control.start()))
     assert (found.visits < 260) == early and found.visits <= 400
     engine.forget()
     assert engine.think(Limits(visits=400, seconds=1000)).visits == 400

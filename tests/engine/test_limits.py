@@ -75,6 +75,16 @@ def test_under_a_clock_the_speed_so_far_says_what_is_left() -> None:
     assert not budget.decided(lead=99, left=math.inf, playouts=100, elapsed=5)
 
 
+def test_time_that_the_clock_gives_back_is_used() -> None:
+    """A move that ends early saves it for later moves, but not in byo-yomi and below a cap."""
+    for clock, free in ((TimeControl.byoyomi(0, 30, 3), 29), (TimeControl.fischer(60, 5, main_cap=60), 4.9)):
+        for limits in (Limits(clock=clock.start()), Limits(visits=900, clock=clock.start()).for_move()):
+            assert not limits.budget(9, 0).decided(lead=1000, left=100, playouts=1000, elapsed=free)
+    assert limits.budget(9, 0).decided(lead=1000, left=100, playouts=1000, elapsed=5.1)
+    asked = Limits(clock=TimeControl.byoyomi(0, 30, 3).start(), early_stop=True)
+    assert asked.budget(9, 0).decided(lead=1000, left=100, playouts=1000, elapsed=1)
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -176,6 +176,8 @@ def test_visits_bound_a_move_where_nothing_else_does() -> None:
         (Limits(seconds=2), "time_settings 300 0 0", True),
         (Limits(), "time_settings 300 0 0", True),
         (Limits(visits=50), "name", True),
+        (Limits(), "kgs-time_settings byoyomi 0 30 5", False),
+        (Limits(visits=50), "kata-time_settings fischer-capped 60 10 60 -1", False),
     ],
 )
 def test_seconds_are_used_in_full_unless_a_clock_keeps_what_is_left(limits: Limits, command: str, early: bool) -> None:
@@ -184,4 +186,4 @@ def test_seconds_are_used_in_full_unless_a_clock_keeps_what_is_left(limits: Limi
     ask(session, command)
     ask(session, "genmove b")
     (asked,) = [limits for limits, _, _ in engine.asked if limits]
-    assert asked.budget(9, 0).early_stop is early
+    assert asked.budget(9, 0).decided(lead=40, left=20, playouts=20, elapsed=1.0) is early

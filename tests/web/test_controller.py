@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from web_engine import FakeEngine, FakeEngines, perform, until
 
-from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult
+from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult, TimeControl
 from tengen.errors import NetworkError, TengenError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
@@ -37,6 +37,16 @@ def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None
         assert len(session.line_analyses()) == 1, "its search is kept for the graph"
 
     perform(scene, GameSettings(size=9), FakeEngine(script=[7]))
+
+
+def test_nobody_waits_for_the_end_of_a_period_when_the_move_is_clear() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.session.click(40)
+        controller.wake()
+        await until(lambda: len(controller.session.game.moves) == 2)
+        assert engine.searches[0][1].early_stop
+
+    perform(scene, GameSettings(size=9, clock=TimeControl.byoyomi(0, 30, 2)), FakeEngine(script=[7]))
 
 
 def test_the_engine_opens_when_it_has_black() -> None:

@@ -168,6 +168,24 @@ class Clock:
                 further = 0.0
         return min(max(self.main, 0.0) + further, self.control.move_cap)
 
+    def saves(self, elapsed: float) -> bool:
+        """Whether the clock keeps what a move leaves that ends after these seconds: byo-yomi periods and the last stone
+        of a Canadian block renew it, and the cap of Fischer time cuts it off."""
+        match self.control.overtime:
+            case Overtime.NONE:
+                return True
+            case Overtime.FISCHER:
+                return elapsed > self._free
+            case Overtime.BYOYOMI:
+                return elapsed < self.main
+            case Overtime.CANADIAN:
+                return elapsed < self.main or self.count > 1
+
+    @property
+    def _free(self) -> float:
+        """Seconds of a move that Fischer's increment gives back in full, as its cap would cut them off."""
+        return self.main + self.control.increment - self.control.main_cap
+
     def running(self, seconds: float) -> Clock:
         """The clock during a move that has taken this long so far: periods run down, nothing is added or renewed."""
         overtime = seconds - max(self.main, 0.0)
@@ -207,7 +225,8 @@ class Clock:
                 seconds = share
             case Overtime.FISCHER:
                 longest = _without_lag(min(self.main, self.control.move_cap), lag_buffer)
-                seconds = min(share + 0.9 * self.control.increment, longest)
+                seconds = max(share + 0.9 * self.control.increment, _without_lag(self._free, lag_buffer))
+                seconds = min(seconds, longest)
             case Overtime.BYOYOMI:
                 seconds = max(share, _without_lag(self.period, lag_buffer))
             case Overtime.CANADIAN:  # an even share of the running block, untouched as long as main time is left

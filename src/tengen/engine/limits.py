@@ -17,8 +17,8 @@ class Limits:
     is wall time, `clock` the clock of the side to move, which charges a move `lag_buffer` seconds beyond its search,
     such as those of the network to a server. `early_stop` ends the search when no other move can get as many visits as
     the best within the limits. Under visits or playouts alone it does so only where the most visited move is played
-    (`lcb` off). `None` does so with a clock, which keeps the time for later moves. Raises RecipeError for impossible
-    limits.
+    (`lcb` off). `None` does so with a clock, where that keeps the time for later moves (`Clock.saves`). Raises
+    RecipeError for impossible limits.
     """
 
     visits: int | None = None
@@ -39,9 +39,9 @@ class Limits:
                 raise RecipeError(f"{name} must be a finite number, 0 or more, not {value}")
 
     def for_move(self) -> Limits:
-        """As for a move of a game: the search ends once no other move can overtake the best, unless seconds bound it,
-        which would be lost."""
-        return replace(self, early_stop=None if self.seconds is not None else True)
+        """As for a move of a game: the search ends once no other move can overtake the best, unless the time that this
+        saves would be lost: that of `seconds`, or what the clock does not keep."""
+        return replace(self, early_stop=None if self.seconds is not None or self.clock is not None else True)
 
     def budget(self, size: int, move_number: int) -> Budget:
         """The same limits for one position, with the clock converted to seconds."""
@@ -49,17 +49,19 @@ class Limits:
         if self.clock is not None:
             seconds.append(self.clock.allot(size, move_number, self.lag_buffer))
         early = self.clock is not None if self.early_stop is None else self.early_stop
-        return Budget(self.visits, self.playouts, min(seconds, default=None), early)
+        saving = self.clock if self.early_stop is None else None
+        return Budget(self.visits, self.playouts, min(seconds, default=None), early, saving)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What one search may spend, and how much of it is left."""
+    """What one search may spend, and how much of it is left; an early stop must save time of the `saving` clock."""
 
     visits: int | None
     playouts: int | None
     seconds: float | None
     early_stop: bool
+    saving: Clock | None = None
 
     @property
     def is_by_visits(self) -> bool:
@@ -89,7 +91,7 @@ class Budget:
 
     def decided(self, lead: int, left: float, playouts: int, elapsed: float) -> bool:
         """Whether the best move leads the next one by more visits than the rest of the search can give it."""
-        if not self.early_stop or playouts == 0:
+        if not self.early_stop or playouts == 0 or (self.saving is not None and not self.saving.saves(elapsed)):
             return False
         if self.seconds is not None and elapsed > 0:
             left = min(left, playouts / elapsed * (self.seconds - elapsed))

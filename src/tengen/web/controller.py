@@ -228,8 +228,8 @@ class EngineController:
             move = await self._unless_woken(self.programs.program(color).choose(session.game, session.control, clock))
             answered, point = move is not None, None if move is None else move.point
         else:
-            # A person waits: seconds are not used in full once the move is clear.
-            early = None if player.seconds is None else True
+            # A person waits: seconds and periods of a clock are not used in full once the move is clear.
+            early = None if player.seconds is None and clock is None else True
             limits = Limits(visits=player.visits, seconds=player.seconds, clock=clock, early_stop=early)
             result = await self.thread.think(session.game, limits, player.style, player.network, player)
             answered, point = result is not None, None if result is None or result.resign else result.move
