@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,7 @@ def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixt
     komi, rules, *others = done.stdout.split("\n\n")
     assert (komi, others[:3]) == ("= 0.5", ["= 5", "= -0.8", "= KataGo"]), done.stderr
     assert others[3].startswith("= 1.17.2+tengen-")
+    assert re.search(r"^Tengen .* KataGo v1\.17\.2\nGTP ready$", done.stderr, re.M), "gtp2ogs looks for KataGo"
     assert '"ko": "SITUATIONAL", "scoring": "TERRITORY"' in rules
 
 

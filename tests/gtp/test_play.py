@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of
 from known_positions import SETTLED, TRIPLE_KO, TRIPLE_KO_CYCLE
 
-from tengen.engine import Engine, Limits
+from tengen.engine import Engine, Limits, SearchResult
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.parse import parse_line
+from tengen.gtp.program import EngineInfo, read_engine_info
 from tengen.gtp.session import GtpSession
 from tengen.gtp.streams import InputQueue
 
@@ -147,6 +151,48 @@ def test_pondering_ends_with_its_game(line: str, ends: bool) -> None:
     assert isinstance(engine, FakeEngine) and (engine.pondered, engine.stopped) == (1, 0)
     ask(session, line)
     assert engine.stopped == ends
+
+
+CHAT = "MALKOVICH:Visits 16 Winrate {}% ScoreLead {} ScoreStdev 20.0 PV {}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("genmove w", CHAT.format("56.25", "0.8", "E5 pass")),
+        ("kgs-genmove_cleanup b", CHAT.format("43.75", "-0.8", "E5 pass")),
+        ("kata-search w", CHAT.format("56.25", "0.8", "E5 pass")),
+        ("kata-search_cancellable w", ""),
+        ("kata-genmove_analyze w 100", CHAT.format("56.25", "0.8", "E5 pass")),
+        ("kata-search_analyze_cancellable w 100", ""),
+        ("kata-analyze w 100", ""),
+    ],
+)
+def test_a_move_is_told_on_standard_error_for_the_chat(
+    command: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For gtp2ogs. The end of the input ends what can be cancelled."""
+    session = session_of(FakeEngine(["E5", "D4"]))
+    ask(session, "kata-set-params " + json.dumps({"ogsChatToStderr": True, "reportAnalysisWinratesAs": "WHITE"}))
+    ask(session, command)
+    assert capsys.readouterr().err == line
+    if line:
+        winrate, score = float(line.split()[3].strip("%")) / 100, float(line.split()[5])
+        assert read_engine_info([line], "E5") == EngineInfo(winrate, score, 16)
+    ask(session, "kata-set-param ogsChatToStderr false")
+    ask(session, command)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_chat_leaves_out_a_score_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    class Scoreless(FakeEngine):
+        def _result(self, word: str) -> SearchResult:
+            return replace(super()._result(word), score=None, lead=None)
+
+    session = session_of(Scoreless(["E5"]))
+    ask(session, "kata-set-param ogsChatToStderr true")
+    ask(session, "genmove b")
+    assert capsys.readouterr().err == "MALKOVICH:Visits 16 Winrate 56.25% PV E5 pass\n"
 
 
 def test_pondering_has_the_limits_of_its_settings() -> None:

@@ -256,6 +256,7 @@ _TABLE = (
     _front("playoutDoublingAdvantagePla", _choice("BLACK", "WHITE", "B", "W", "")),
     _front("humanSLProfile", _text),
     _front("searchRandSeed", _text),
+    _front("ogsChatToStderr", _boolean),
     _front("logFile", _text),
     _front("logDir", _text),
     _front("logDirDated", _text),
@@ -314,7 +315,7 @@ _OF_MACHINE = """
 
     subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits
     logSearchInfo logSearchInfoForChosenMove logConfigContents logTimeStamp startupPrintMessageToStderr
-    ogsChatToStderr forDeterministicTesting debugSkipNeuralNet homeDataDir numBots
+    forDeterministicTesting debugSkipNeuralNet homeDataDir numBots
     nnCacheSizePowerOfTwo nnMutexPoolSizePowerOfTwo nnRandSeed nnForcedSymmetry numNNServerThreadsPerModel
     gtpForceMaxNNSize maxBoardSizeForNNBuffer maxBoardXSizeForNNBuffer maxBoardYSizeForNNBuffer requireMaxBoardSize
     inputsUseNHWC useFP16
@@ -325,6 +326,7 @@ IGNORED_PARAMS = frozenset(_WITHOUT_EFFECT.split() + _OF_MACHINE.split())
 _FRONT_OF_MACHINE = """
     ponderingEnabled numSearchThreads numAnalysisThreads numSearchThreadsPerAnalysisThread numEigenThreadsPerModel
     nnMaxBatchSize searchRandSeed maxVisitsPondering maxPlayoutsPondering maxTimePondering
+    ogsChatToStderr
 """
 _MACHINE_PARAMS = frozenset(_OF_MACHINE.split() + _FRONT_OF_MACHINE.split())
 

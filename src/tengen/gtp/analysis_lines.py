@@ -12,6 +12,8 @@ from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.symmetric import transform
 from tengen.gtp.analysis_options import AnalyzeOptions
 
+_CHAT_MOVES = 8  # as many as KataGo's line has
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -98,6 +100,17 @@ def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
     if not below and "ownership" in options.shown and result.ownership is not None:
         below = [view.board("ownership", view.viewpoint.points(result.ownership))]
     return " ".join(parts + below)
+
+
+def chat_line(result: SearchResult, size: int, viewpoint: Viewpoint) -> str:
+    """KataGo's line for the chat of a game on OGS; a network without a score leaves out what it does not know."""
+    best = next((c for c in result.candidates if c.point == result.move and c.pv), None)
+    line = (result.move,) if best is None else best.pv
+    lead = score_lead(result)
+    stdev = result.score_stdev or 0.0
+    score = "" if lead is None else f" ScoreLead {viewpoint.points(lead):.1f} ScoreStdev {stdev:.1f}"
+    moves = " ".join(coords.to_gtp(point, size) for point in line[:_CHAT_MOVES])
+    return f"MALKOVICH:Visits {result.visits} Winrate {viewpoint.rate(result.winrate):.2%}{score} PV {moves}"
 
 
 def _shown_moves(candidates: Sequence[Candidate], options: AnalyzeOptions, view: View) -> list[Shown]:

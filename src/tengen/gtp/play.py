@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from tengen import coords
+from tengen.engine.katago_view import Viewpoint
 from tengen.engine.result import SearchResult
 from tengen.errors import GtpError, IllegalMove
+from tengen.gtp.analysis_lines import chat_line
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession
 
@@ -84,13 +88,22 @@ def searched(session: GtpSession, color: int, result: SearchResult, cancel: Canc
     """The move of a search that is not played, or `cancelled`."""
     if cancel is not None and cancel.happened:
         return "cancelled"
+    _chat(session, result)
     session.searched = color, len(session.game.moves)
     return name_of(result, session.game.size)
 
 
 def play_result(session: GtpSession, color: int, result: SearchResult) -> str:
     """Play the move of a search unless it is a resignation; its name."""
+    _chat(session, result)
     if not result.resign:
         session.game.play(result.move, color=color)
         session.ponder_next = True
     return name_of(result, session.game.size)
+
+
+def _chat(session: GtpSession, result: SearchResult) -> None:
+    """Print KataGo's line about a move on standard error, where gtp2ogs and matches read it before the answer."""
+    if session.settings.chat:
+        viewpoint = Viewpoint.of(session.settings.perspective, result.to_play)
+        print(chat_line(result, session.game.size, viewpoint), file=sys.stderr, flush=True)

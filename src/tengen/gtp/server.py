@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import tengen
 from tengen.engine import Style, load_engine
-from tengen.engine.katago_params import KATAGO_PARAMS
+from tengen.engine.katago_params import KATAGO_PARAMS, RELEASE
 from tengen.engine.levels import ladder_networks, level
 from tengen.engine.options import EngineOptions
 from tengen.engine.params import split_setting
@@ -69,6 +70,8 @@ def run(settings: GtpSettings) -> None:
     session = GtpSession(engine, game, lines, options, human=given.human_network(), on_size=boards_warning(given.net))
     try:
         change_settings(session, dict(map(split_setting, filter(_is_for_session, given.settings))))
+        if settings.session.name == "KataGo":  # gtp2ogs takes lines for its chat from a program that tells this name
+            print(f"Tengen {tengen.__version__}, with the protocol of KataGo v{RELEASE}", file=sys.stderr)
         print(READY, file=sys.stderr, flush=True)
         serve(session, write)
     except BrokenPipeError:

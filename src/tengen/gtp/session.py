@@ -116,7 +116,7 @@ class SessionSettings(KatagoSettings):
     `ponder` searches in the opponent's time, to `ponder_visits`, `ponder_playouts` or `ponder_seconds`; KataGo's
     largest values are no limit. `wide_root_noise` is that of an analysis by KataGo's search;
     `ignore_history` hides the moves before a position from it, and with `conservative_pass` a pass there does not end
-    the game.
+    the game. `chat` prints a line about each move for a chat of the game, such as that of OGS.
     """
 
     pv_length: int = PV_LENGTH - 1
@@ -127,6 +127,7 @@ class SessionSettings(KatagoSettings):
     wide_root_noise: float = 0.04
     ignore_history: bool = False
     conservative_pass: bool = True
+    chat: bool = False
 
     @property
     def ponder_limits(self) -> Limits:
@@ -146,6 +147,7 @@ SESSION_SETTINGS = {
     "analysisWideRootNoise": "wide_root_noise",
     "analysisIgnorePreRootHistory": "ignore_history",
     "conservativePass": "conservative_pass",
+    "ogsChatToStderr": "chat",
 }
 """The field of SessionSettings for KataGo's name."""
 
