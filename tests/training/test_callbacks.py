@@ -31,12 +31,14 @@ def test_the_rate_leaves_out_validations_and_the_last_steps_are_logged(
     fake = SimpleNamespace(losses={"policy": torch.tensor(3.0)}, learning_rate=0.1, seconds=0.0, step=0, done=0.0)
     trainer = cast(Trainer[Any], fake)
     with EventLog(tmp_path, 0, tensorboard=False) as events:
-        log = LossLog(events, cast(Any, SimpleNamespace(take_waited=take_waited)), 64, every=2)
+        losses = LossMeans()
+        log = LossLog(losses, events, cast(Any, SimpleNamespace(take_waited=take_waited)), 64, every=2)
         log.on_start(trainer)
         for step in range(1, 6):
             clock[0] += 2
             waits[0] += 1
             fake.step, fake.done = step, step / 5
+            losses.on_step(trainer)
             log.on_step(trainer)
             if step in (2, 3):
                 clock[0] += 100
@@ -73,10 +75,12 @@ def test_the_first_entry_after_a_stop_has_the_means_of_all_its_steps_and_the_rat
         fake.losses = {"policy": torch.tensor(loss)}
         before.on_step(trainer)
     with EventLog(tmp_path, 0, tensorboard=False) as events:
-        log = LossLog(events, cast(Any, SimpleNamespace(take_waited=lambda: 0.0)), 64, every=4)
-        log.restore(before.state())
+        losses = LossMeans()
+        log = LossLog(losses, events, cast(Any, SimpleNamespace(take_waited=lambda: 0.0)), 64, every=4)
+        losses.load_state_dict(before.state_dict())
         log.on_start(trainer)
         clock[0], fake.step, fake.losses = 2.0, 4, {"policy": torch.tensor(6.0)}
+        losses.on_step(trainer)
         log.on_step(trainer)
     (event,) = read_events(tmp_path, "train")
     assert (event["policy"], event["rate"]) == (3.0, 32.0)

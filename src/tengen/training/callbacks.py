@@ -62,22 +62,23 @@ class LossMeans(Callback):
         self._sums, self.steps = {}, 0
         return means
 
-    def state(self) -> State:
-        """The sums since the last `take`, for a checkpoint."""
+    def state_dict(self) -> State:
         return {"steps": self.steps, "sums": {name: float(total) for name, total in self._sums.items()}}
 
-    def restore(self, state: State) -> None:
-        """Go on from what `state` returned."""
+    def load_state_dict(self, state: State) -> None:
         self.steps = int(state["steps"])
         self._sums = {name: torch.tensor(total, dtype=torch.float64) for name, total in state["sums"].items()}
 
 
-class LossLog(LossMeans):
+class LossLog(Callback):
     """Writes an event `train` every `every` steps and at the end of training: mean losses, learning rate, positions per
-    second, share of the time spent waiting for data. Validations and checkpoints are no part of that time."""
+    second, share of the time spent waiting for data. Validations and checkpoints are no part of that time.
 
-    def __init__(self, log: EventLog, stream: BatchStream, batch_size: int, every: int) -> None:
-        super().__init__()
+    `losses` is a callback of the same trainer, before this one.
+    """
+
+    def __init__(self, losses: LossMeans, log: EventLog, stream: BatchStream, batch_size: int, every: int) -> None:
+        self._losses = losses
         self._events = log
         self._stream = stream
         self._batch_size = batch_size
@@ -91,7 +92,6 @@ class LossLog(LossMeans):
         self._since = self._stepped = time.perf_counter()
 
     def on_step(self, trainer: Trainer[Any]) -> None:
-        super().on_step(trainer)
         self._timed += 1
         if trainer.step % self._every == 0:
             self._write(trainer)
@@ -104,7 +104,7 @@ class LossLog(LossMeans):
         self._leave_out()
 
     def on_end(self, trainer: Trainer[Any]) -> None:
-        if trainer.done >= 1 and self.steps:
+        if trainer.done >= 1 and self._losses.steps:
             self._write(trainer)
 
     def _leave_out(self) -> None:
@@ -114,7 +114,7 @@ class LossLog(LossMeans):
         self._stepped = now
 
     def _write(self, trainer: Trainer[Any]) -> None:
-        self.means = self.take()  # which waits for the device
+        self.means = self._losses.take()  # which waits for the device
         now = time.perf_counter()
         elapsed, self._since = now - self._since, now
         self.rate, self._timed = self._timed * self._batch_size / elapsed, 0

@@ -31,6 +31,7 @@ from tengen.training.batches import MOVE_TARGETS, TARGETS, BatchStream, TensorBa
 from tengen.training.callbacks import (
     Checkpoints,
     LossLog,
+    LossMeans,
     ProgressBar,
     StopOnSignal,
     make_callbacks,
@@ -163,7 +164,8 @@ class SupervisedRun:
         self.network = parse_config(run.network)
         check_settings(run)
         check_devices(run.training)
-        self._callbacks = make_callbacks(run.training.callbacks)
+        self._losses = LossMeans()
+        self._callbacks = [self._losses, *make_callbacks(run.training.callbacks)]
         # ... the games to train on and those that validate ...
         self.samplers = open_samplers(run, Rank(0, run.training.devices), local)
         check_metric(run.training.schedule, _figures(self.network, self.samplers.validation))
@@ -207,7 +209,7 @@ class SupervisedRun:
                 if self._begun is not None and saved is None:
                     events.write("start", 0, self._begun.event())
                 if trainer.done < 1 and not self._was_ended(saved):
-                    self._fit(trainer, saved, events, show_progress, stop)
+                    self._fit(trainer, events, show_progress, stop)
                 return self._finish(trainer, events)
 
     def _was_ended(self, saved: State | None) -> bool:
@@ -233,21 +235,12 @@ class SupervisedRun:
             trainer.restore(saved)
         return trainer
 
-    def _fit(
-        self,
-        trainer: Trainer[TensorBatch],
-        saved: State | None,
-        events: EventLog,
-        show_progress: bool,
-        stop: ShutdownFlag,
-    ) -> None:
+    def _fit(self, trainer: Trainer[TensorBatch], events: EventLog, show_progress: bool, stop: ShutdownFlag) -> None:
         """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
         run, samplers = self.run, self.samplers
         config = run.training
         stream = BatchStream(samplers.train, trainer.step, run.data.ahead, trainer.device)
-        log = LossLog(events, stream, config.batch_size, config.log_every)
-        if saved is not None and "losses" in saved:  # not in checkpoints of earlier versions
-            log.restore(saved["losses"])
+        log = LossLog(self._losses, events, stream, config.batch_size, config.log_every)
         validation = Validation(
             events,
             samplers.validation,
@@ -262,23 +255,15 @@ class SupervisedRun:
             self.folder.checkpoints,
             config.checkpoint_minutes,
             config.keep_checkpoints,
-            lambda: {
-                "identity": same,
-                "losses": log.state(),
-                "ended_by": config.callbacks if trainer.should_stop and not stop else None,
-            },
+            lambda: {"identity": same, "ended_by": config.callbacks if trainer.should_stop and not stop else None},
         )
         with ExitStack() as stack:
             stack.enter_context(stop)
             bar = stack.enter_context(new_bar(show_progress))
-            trainer.callbacks = [
-                log,
-                validation,
-                StopOnSignal(stop),
-                ProgressBar(bar, log, validation, self.network.has_policy),
-                *trainer.callbacks,
-                saving,
-            ]
+            shown = ProgressBar(bar, log, validation, self.network.has_policy)
+            # After the sums of the losses, before the callbacks of the recipe.
+            trainer.callbacks[1:1] = [log, validation, StopOnSignal(stop), shown]
+            trainer.callbacks.append(saving)
             trainer.fit(stream)
             stop.check()
 
