@@ -191,7 +191,7 @@ def test_copies_of_a_record_are_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr()
     assert "note: only 1 of 6 games between 辜梓豪 and 박정환 differ" in printed.out
     assert (tmp_path / "out" / "report.html").read_text().count(
-        "only 1 of 6 games between 辜梓豪 and 박정환 differ"
+        "Only 1 of 6 games between 辜梓豪 and 박정환 differ"
     ) == 1
 
 
@@ -238,7 +238,7 @@ def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None
     write_match(tmp_path / "all" / "seven", series("a", "c", 5, 5), size=7)
     assert main(["rate", str(tmp_path / "all"), "--size", "5", "--report", str(tmp_path / "out")]) == 0
     text = (tmp_path / "out" / "report.html").read_text()
-    assert "5x5, chinese" in text and "7x7, chinese" not in text and "seven" not in text
+    assert "5x5, Chinese" in text and "7x7, Chinese" not in text and "seven" not in text
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,10 @@ from matplotlib.figure import Figure
 
 from tengen.errors import TengenError
 from tengen.game import WHITE
+from tengen.match.conditions import Conditions
 from tengen.match.outcome import Reason
-from tengen.ratings.charts import ENDINGS, seconds_a_move, spread
+from tengen.match.spec import PlayerSpec
+from tengen.ratings.charts import ENDINGS, seconds_a_move, spread, time_text
 from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
@@ -169,7 +171,7 @@ def test_a_match_with_a_handicap_says_so(tmp_path: Path) -> None:
     (folder / "match.json").write_text(json.dumps(about))
     write_report(folder)
     text = Page((folder / "report.html").read_text()).text
-    assert "5x5, chinese, komi 0.5, handicap 3." in text and "account for the worth of Black's handicap" in text
+    assert "5x5, Chinese, komi 0.5, handicap 3." in text and "account for the worth of Black's handicap" in text
     assert {row["handicap"] for row in csv.DictReader((folder / "games.csv").open())} == {"3"}
 
 
@@ -190,6 +192,80 @@ def test_long_names_are_shortened_to_the_room_beside_a_chart() -> None:
         labels = axes.get_yticklabels()
         assert [label.get_text() for label in labels] == [shown, names[1]]
         assert all(label.get_window_extent().x0 >= 0 for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("figures", "are_counts", "ticks"),
+    [
+        ([1.0, 1.0], True, ["0", "1"]),
+        ([11.2, 14.7], False, ["0", "4", "8", "12"]),  # milliseconds
+        ([0.4, 1.3], False, ["0", "0.3", "0.6", "0.9", "1.2"]),
+    ],
+)
+def test_an_axis_of_figures_has_few_ticks_that_are_read_without_a_factor(
+    figures: list[float], are_counts: bool, ticks: list[str]
+) -> None:
+    figure = Figure(figsize=(5.4, 2))
+    FigureCanvasAgg(figure).draw()
+    axes = figure.subplots()
+    spread(axes, {"a": figures}, ["a"], are_counts=are_counts)
+    figure.canvas.draw()
+    shown = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    labels = [text.get_text() for x, text in shown if x <= axes.get_xlim()[1]]
+    assert labels == ticks
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(123.4, "123 s"), (1.53, "1.5 s"), (0.25, "250 ms"), (0.0071, "7.1 ms"), (7.1e-5, "71 µs"), (0.0, "0 ms")],
+)
+def test_times_have_a_unit_that_fits(seconds: float, text: str) -> None:
+    assert time_text(seconds) == text
+
+
+def test_times_far_below_a_second_are_shown_in_milliseconds(tmp_path: Path) -> None:
+    outcomes = [game(i, "a", "b", "a", moves=20, seconds={"a": 0.11, "b": 0.15}) for i in range(2)]
+    path = write_report(write_match(tmp_path / "m", outcomes))
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert "Milliseconds a move" in text and "11 ms" in text and "150 ms" in text and "0.0 s" not in text
+
+
+def test_players_and_conditions_are_told_in_words(tmp_path: Path) -> None:
+    folder = write_match(tmp_path / "m", series("a", "gtp:b", 5, 4), rules="new-zealand")
+    about = json.loads((folder / "match.json").read_text())
+    for player in about["players"]:
+        more = {"visits": 8} if player["player"] == "a" else {}
+        player.update(PlayerSpec(player=player["player"], **more).model_dump(exclude={"name"}))
+    about["conditions"] = Conditions(size=5, rules="new-zealand", komi=0.5, max_moves=90).model_dump()
+    (folder / "match.json").write_text(json.dumps(about))
+    path = write_report(folder)
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert text.endswith(
+        "a a, visits 8, pass policy engine, precision auto, threads 1, device auto "
+        "gtp:b gtp:b, move seconds 180, startup seconds 60 "
+        "m size 5, rules New Zealand, komi 0.5, openings policy, opening temperature 1, seed 1, lag 0.1 s, "
+        "dead stones agreement, settle yes, max moves 90"
+    )
+
+
+def test_a_figure_that_no_game_bounds_is_no_number(tmp_path: Path) -> None:
+    """A card said that the Elo of the score is +inf, and the first move worth ? Elo."""
+    path = write_report(write_match(tmp_path / "m", series("new", "old", 2, 0), games=60))
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert "Elo of the score > \N{MINUS SIGN}113 \N{MINUS SIGN}113 to ?" in text
+    assert "inf" not in text.partition("Ratings")[0].rpartition("}")[2] and "? Elo" not in text
+
+
+def test_players_without_a_finished_game_are_counted(tmp_path: Path) -> None:
+    folder = write_match(tmp_path / "m", series("a", "b", 1, 1))
+    about = json.loads((folder / "match.json").read_text())
+    about["players"].append({"name": "c", "player": "c"})
+    (folder / "match.json").write_text(json.dumps(about))
+    path = write_report(folder)
+    assert path is not None and "games 2 2 of 3 players" in Page(path.read_text(encoding="utf-8")).text
 
 
 def test_titles_of_the_picture_are_inside_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +310,7 @@ def test_duplicate_games_are_a_warning(tmp_path: Path) -> None:
         (folder / "games" / f"{i:05d}.sgf").write_bytes((folder / "games" / "00005.sgf").read_bytes())
     path = write_report(folder)
     assert path is not None
-    assert "only 2 of 6 games between a and b differ" in Page(path.read_text(encoding="utf-8")).text
+    assert "Only 2 of 6 games between a and b differ" in Page(path.read_text(encoding="utf-8")).text
 
 
 def test_a_match_of_two_shows_the_stronger_player(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from tengen.runs.report import Board, Tile, write_page
+from tengen.runs.report import Board, Tile, sentence, write_page
 
 EVIL = "<script>alert('&')</script>"
 PAGE = {
@@ -44,3 +44,15 @@ def test_a_template_without_its_data_fails_and_leaves_the_page(tmp_path: Path) -
     with pytest.raises(UndefinedError):
         write_page(path, "reinforce.html", title="x", what="y")
     assert path.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("note", "shown"),
+    [
+        ("inside of the interval", "Inside of the interval."),
+        ("in: no point was lost", "in: no point was lost."),
+        ("b.c, policy: no point was lost", "b.c, policy: no point was lost."),
+    ],
+)
+def test_a_note_becomes_a_sentence_that_leaves_names_as_they_are(note: str, shown: str) -> None:
+    assert sentence(note, ["b.c, policy", "in"]) == shown

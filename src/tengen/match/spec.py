@@ -340,6 +340,11 @@ def _split(player: str) -> tuple[Kind, str]:
     return "network", player
 
 
+def fields_taken(player: str) -> frozenset[str]:
+    """The fields beside `player` and `name` that a player of this word takes."""
+    return _TAKES[_split(player)[0]]
+
+
 def identity(player: str, digest: str | None) -> str:
     """The player of a word, independent of its spelling; `digest` is that of its network file, where it is known."""
     kind, subject = _split(player)

@@ -38,10 +38,12 @@ NAME = 40
 LETTER, BESIDE = 0.085, 0.25
 """Inches that a letter of a name takes beside the axes, and the space around the name."""
 
+_TIMES = (("Seconds", "s", 1.0), ("Milliseconds", "ms", 1e3), ("Microseconds", "µs", 1e6))
 _SCORES = LinearSegmentedColormap.from_list("scores", ["#f0a08c", PAPER, "#86c5da"])
 _MARGIN = 0.06  # left and right of the ratings, as a share of their span
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
 _BINS = 24
+_TICKS = 5  # intervals of an axis beside names, which take up to half of its width
 _MARKED = 30  # pairs below which each is marked
 _LOGARITHMIC = 30.0  # the largest over the smallest value, from which an axis is logarithmic,
 _DECADES = 1000.0  # and from which it has marks at powers of ten alone
@@ -153,7 +155,9 @@ def lengths(axes: Axes, outcomes: Sequence[Outcome]) -> None:
     axes.set_ylabel("games")
 
 
-def spread(axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[str]) -> None:
+def spread(
+    axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[str], *, are_counts: bool = False
+) -> None:
     """For each player the middle of its games' figures (above 0) and the range from a tenth to nine tenths of them."""
     known = [name for name in names if figures.get(name)]
     everything = [x for name in known for x in figures[name]]
@@ -165,10 +169,12 @@ def spread(axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[s
         axes.set_xscale("log")
         marks = (1.0,) if max(everything) > _DECADES * min(everything) else (1.0, 2.0, 5.0)
         axes.xaxis.set_major_locator(LogLocator(subs=marks))
-        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_major_formatter("{x:,g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, 1.06 * max(everything, default=1.0))
+        axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=are_counts, min_n_ticks=1))
+        axes.xaxis.set_major_formatter("{x:,g}")
     _players(axes, known)
 
 
@@ -183,6 +189,20 @@ def seconds_a_move(outcomes: Sequence[Outcome], first: int = BLACK) -> dict[str,
         for color, name in enumerate((outcome.black, outcome.white))
         if (own := (outcome.moves + (color == first)) // 2 - (outcome.opening + (color == first)) // 2) > 0
     )
+
+
+def time_unit(seconds: float) -> tuple[str, str, float]:
+    """The unit in which times of up to `seconds` are shown, its symbol, and its number in a second."""
+    return next((unit for unit in _TIMES if seconds * unit[-1] >= 1), _TIMES[-1])
+
+
+def time_text(seconds: float) -> str:
+    """`12 s`, `1.5 s`, `250 ms` or `71 µs`."""
+    if not seconds:
+        return "0 ms"  # outcomes have whole milliseconds
+    _, symbol, number = time_unit(seconds)
+    value = seconds * number
+    return f"{value:,.1f} {symbol}" if value < 10 else f"{value:,.0f} {symbol}"
 
 
 def visits_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:

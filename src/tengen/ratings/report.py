@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from pydantic import BaseModel
 
 from tengen.disk import write_whole
 from tengen.game import BLACK, WHITE
+from tengen.match.conditions import Conditions
 from tengen.match.outcome import Outcome
+from tengen.match.spec import PlayerSpec, fields_taken
 from tengen.match.sprt import Sprt, SprtState, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.pool import GameSet, Pool, match_games
 from tengen.ratings.standings import ANCHOR, Standings, elo_text, standings
+from tengen.rules import RULE_NAMES
 from tengen.runs.plots import Draw, Plot, plot, save_picture
-from tengen.runs.report import Tile, write_page
+from tengen.runs.report import Tile, sentence, write_page
 
 _ROW = 0.34  # inches that a player takes in a chart
-_MIN_HEIGHT = 1.9  # inches of a chart
+_MIN_HEIGHT, _MAX_HEIGHT = 1.9, 3.4  # inches of a chart; the maximum is that of a chart without a row a player
+_WIDTH, _WIDE = 5.4, 11.0  # inches of a chart, and of one that has a row of its own
 _MAX_NAMES = 0.48  # of a chart's width for names
 _MAX_ROWS = 40  # players in a chart or a matrix
+_RULES = {"aga": "AGA", "aga-button": "AGA with button", "new-zealand": "New Zealand", "tromp-taylor": "Tromp-Taylor"}
 _UNFOLDED = 24  # rows up to which a list is unfolded
 
 
@@ -78,8 +85,13 @@ def _state(pool: Pool) -> str:
             bound = "at most " if game_set.match and game_set.match.more.get("within") else ""
             whole = f"{bound}{len(game_set.outcomes) + more}"
             stopped.append(f"{game_set.source.resolve().name} stopped after {len(game_set.outcomes)} of {whole} games")
-    rules = "; ".join(str(rules) for rules in pool.rules)
+    rules = "; ".join(str(replace(one, rules=_rules_name(one.rules))) for one in pool.rules)
     return f"{'. '.join([rules, *stopped])}."
+
+
+def _rules_name(rules: str) -> str:
+    """The text of a rule set as people write it: `New Zealand`."""
+    return _RULES.get(rules) or (rules.capitalize() if rules in RULE_NAMES else rules)
 
 
 def _tests(game_set: GameSet) -> list[tuple[Sprt, SprtState, list[float]]]:
@@ -97,12 +109,14 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
     outcomes = [outcome for _, outcome in games]
     tests = [(game_set, *test) for game_set in pool.game_sets for test in _tests(game_set)]
     top = one.top(_MAX_ROWS)
+    shown, wide = _charts(top, outcomes)
+    names = [*one.players, *(str(game_set.source) for game_set in pool.game_sets)]
     return {
         "size": one.size,
         "players": top.players,
         "all_players": len(one.players),
-        "warnings": one.warnings,
-        "tiles": _tiles(one, outcomes),
+        "warnings": [sentence(note, names) for note in one.warnings],
+        "tiles": _tiles(one, pool),
         "chart": [_wide(one)] if 2 < len(one.ratings.players) <= _MAX_ROWS else [],
         "ratings": report_tables.ratings(one, outcomes),
         "advantage": "" if one.ratings.first_move is None else _advantage(one),
@@ -122,7 +136,8 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
         "dense": len(one.players) > report_tables.DENSE,
         "matrix": report_tables.matrix(top),
         "pairs": report_tables.pairs(one),
-        "charts": _charts(top, outcomes),
+        "charts": shown,
+        "wide_charts": wide,
         "failures": report_tables.failures(games, out),
         "disagreements": report_tables.disagreements(games, out),
         "samples": report_tables.sample_games(games, out),
@@ -131,14 +146,18 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
     }
 
 
-def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
-    shown = [Tile("games", f"{one.games:,}", f"{len(one.players)} players")]
+def _tiles(one: Standings, pool: Pool) -> list[Tile]:
+    outcomes = [outcome for _, outcome in pool.outcomes]
+    entered = {name for game_set in pool.game_sets if game_set.match for name in game_set.match.names}
+    missing = f" of {len(every)}" if (every := entered.union(one.players)).difference(one.players) else ""
+    shown = [Tile("games", f"{one.games:,}", f"{len(one.players)}{missing} players")]
     if len(one.pairs) == 1:
         shown += _duel(one)
     black = one.black.interval()
     shown.append(Tile("Black's winrate", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
-    if (advantage := one.ratings.first_move) is not None:
-        elo, interval = elo_text(advantage)
+    advantage = one.ratings.first_move
+    if advantage is not None and not (advantage.open_low and advantage.open_high):
+        elo, interval = map(report_tables.with_minus, elo_text(advantage))
         shown.append(Tile(_advantage(one), f"{elo} Elo", interval))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
@@ -163,10 +182,13 @@ def _duel(one: Standings) -> list[Tile]:
     pair = one.pairs[0]
     tally = pair.tally
     low, high = tally.interval()
-    elo, elo_low, elo_high = tally.elo()
+    elos = tally.elo()
+    elo, elo_low, elo_high = ("?" if math.isinf(end) else report_tables.with_minus(f"{end:+.0f}") for end in elos)
+    if elo == "?":  # a score of 0% or 100% bounds it at one side alone
+        elo = f"> {elo_low}" if elo_high == "?" else f"< {elo_high}"
     return [
         Tile("score", f"{tally.score:.1%}", f"{pair.first}: {low:.1%} to {high:.1%}"),
-        Tile("Elo of the score", f"{elo:+.0f}", f"{elo_low:+.0f} to {elo_high:+.0f}"),
+        Tile("Elo of the score", elo, f"{elo_low} to {elo_high}"),
         Tile("is stronger", f"{tally.superiority():.1%}", "probability"),
     ]
 
@@ -174,40 +196,48 @@ def _duel(one: Standings) -> list[Tile]:
 def _wide(one: Standings) -> Markup:
     names = [rating.player for rating in one.ratings.players]
     title = f"Elo with 95% intervals; {_anchor(one)}"
-    return _plot(title, partial(charts.ratings, standings=one), names, width=11.0)
+    return _plot(title, partial(charts.ratings, standings=one), names, width=_WIDE)
 
 
 def _anchor(one: Standings) -> str:
     return f"{charts.shortened(one.ratings.anchor)} is {one.ratings.anchor_elo:g}"
 
 
-def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[Markup]:
+def _charts(one: Standings, outcomes: Sequence[Outcome]) -> tuple[list[Markup], list[Markup]]:
+    """The charts, two in a row, and those that have a row of their own."""
     names = one.players
     shown = [_plot("Score by color", partial(charts.by_color, standings=one), names, below=charts.LEGEND)]
     if not outcomes:
-        return shown
+        return shown, []
     draw = partial(charts.endings, outcomes=outcomes, names=names)
     shown.append(_plot("Games won (right) and lost (left)", draw, names, below=charts.LEGEND))
-    for title, found in (
-        ("Seconds a move", charts.seconds_a_move(outcomes, WHITE if one.has_handicap else BLACK)),
-        ("Visits a move", charts.visits_a_move(outcomes)),
-    ):
-        known = [name for name in names if name in found]
-        if known:
-            shown.append(_spread(title, found, known))
-    return [*shown, plot("Length of games", "moves", partial(charts.lengths, outcomes=outcomes), left=0.12)]
+    seconds = charts.seconds_a_move(outcomes, WHITE if one.has_handicap else BLACK)
+    unit, _, number = charts.time_unit(max((max(times) for times in seconds.values()), default=1.0))
+    times = {name: [number * value for value in values] for name, values in seconds.items()}
+    for title, found, are_counts in ((unit, times, False), ("Visits", charts.visits_a_move(outcomes), True)):
+        if known := [name for name in names if name in found]:
+            draw = partial(charts.spread, figures=found, names=known, are_counts=are_counts)
+            shown.append(_plot(f"{title} a move, median and 80% of the games", draw, known))
+    if len(shown) % 2 == 0:
+        return shown, [_lengths(outcomes, _WIDE, _MIN_HEIGHT)]
+    return [*shown, _lengths(outcomes, _WIDTH, min(_height(names), _MAX_HEIGHT))], []
 
 
-def _spread(title: str, found: dict[str, list[float]], names: Sequence[str]) -> Markup:
-    return _plot(f"{title}, median and 80% of the games", partial(charts.spread, figures=found, names=names), names)
+def _lengths(outcomes: Sequence[Outcome], width: float, height: float) -> Markup:
+    draw = partial(charts.lengths, outcomes=outcomes)
+    return plot("Length of games", "moves", draw, size=(width, height), left=0.65 / width, bottom=0.45 / height)
 
 
-def _plot(title: str, draw: Draw, names: Sequence[str], *, width: float = 5.4, below: float = 0.0) -> Markup:
+def _plot(title: str, draw: Draw, names: Sequence[str], *, width: float = _WIDTH, below: float = 0.0) -> Markup:
     """A chart with a row a player: as high as they need, with room for their names and `below` inches for a legend."""
-    height = max(_MIN_HEIGHT, _ROW * len(names) + 0.7) + below
+    height = _height(names) + below
     longest = max((len(charts.shortened(name)) for name in names), default=0)
     left = min(_MAX_NAMES, (charts.BESIDE + charts.LETTER * longest) / width)
     return plot(title, "", draw, size=(width, height), left=left, bottom=(0.3 + below) / height)
+
+
+def _height(names: Sequence[str]) -> float:
+    return max(_MIN_HEIGHT, _ROW * len(names) + 0.7)
 
 
 def _picture_title(title: str, one: Standings) -> str:
@@ -232,20 +262,31 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
 def _about(pool: Pool) -> list[tuple[str, str]]:
     """The specification of every player and the conditions of every match."""
     rows: dict[str, str] = {}
-    for game_set in pool.game_sets:
-        if game_set.match is None:
-            continue
-        for player in game_set.match.players:
-            limits = ", ".join(
-                f"{key} {value}" for key, value in player.items() if key not in ("name", "player") and value
-            )
-            rows[player["name"]] = f"{player['player']}{f' ({limits})' if limits else ''}"
-    for game_set in pool.game_sets:
-        if game_set.match is not None:
-            rows[game_set.source.resolve().name] = ", ".join(
-                f"{key} {value}" for key, value in game_set.match.conditions.items()
-            )
+    matches = [(game_set, game_set.match) for game_set in pool.game_sets if game_set.match is not None]
+    for _, match in matches:
+        for player in match.players:
+            taken = {name: player[name] for name in player if name in fields_taken(player["player"])}
+            rows[player["name"]] = ", ".join(filter(None, [player["player"], _words(taken, PlayerSpec)]))
+    for game_set, match in matches:
+        conditions = {**match.conditions, "rules": _rules_name(match.conditions["rules"])}
+        rows[game_set.source.resolve().name] = _words(conditions, Conditions)
     return list(rows.items())
+
+
+def _words(fields: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """The values of fields of a model, without those that are empty or off by default."""
+    known = model.model_fields
+    shown = {key: value for key, value in fields.items() if value or value != (key in known and known[key].default)}
+    words = {key: f"{key.replace('_', ' ')} {_value_text(value)}" for key, value in shown.items()}
+    return ", ".join(f"{word} s" if key == "lag" else word for key, word in words.items())
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return f"({', '.join(f'{key} {_value_text(one)}' for key, one in value.items())})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def write_games(pool: Pool, path: Path) -> None:

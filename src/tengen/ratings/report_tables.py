@@ -18,7 +18,7 @@ from tengen.errors import SgfError
 from tengen.game import BLACK, WHITE, Game
 from tengen.match.counting import PLAYOUTS
 from tengen.match.outcome import Outcome
-from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
+from tengen.ratings.charts import ending, is_failure, seconds_a_move, time_text, visits_a_move
 from tengen.ratings.pool import GameSet
 from tengen.ratings.standings import Standings
 from tengen.runs.boards import game_picture
@@ -53,12 +53,12 @@ def ratings(standings: Standings, outcomes: Sequence[Outcome]) -> list[list[str]
             [
                 str(rank),
                 name,
-                _BOLD(elo),
-                _SMALL(interval),
+                _BOLD(with_minus(elo)),
+                _SMALL(with_minus(interval)),
                 f"{whole.games:,}",
                 _results(whole),
                 *(f"{tally.score:.1%}" if tally.games else "" for tally in (whole, *standings.by_color[name])),
-                f"{median(seconds[name]):.2g} s" if name in seconds else "",
+                time_text(median(seconds[name])) if name in seconds else "",
                 f"{median(visits[name]):,.0f}" if name in visits else "",
             ]
         )
@@ -142,7 +142,8 @@ def sample_games(games: Sequence[PlayedGame], out: Path) -> list[Board]:
         if (game := _read(game_set, outcome)) is not None:
             picture = game_picture(game, outcome.result, _owners(game, outcome))
             below = f"{outcome.result}, {outcome.moves} moves, game {outcome.index}"
-            shown.append(Board(picture, f"{outcome.black} - {outcome.white}", below, _link(game_set, outcome, folders)))
+            title = f"{outcome.black} \N{EN DASH} {outcome.white}"
+            shown.append(Board(picture, title, below, _link(game_set, outcome, folders)))
     return shown
 
 
@@ -180,7 +181,7 @@ def _owners(game: Game, outcome: Outcome) -> npt.NDArray[np.uint8] | None:
 
 def _game(game_set: GameSet, outcome: Outcome, folders: Folders) -> Row:
     black, white = (
-        f"{outcome.seconds[name]:,.1f} s" if name in outcome.seconds else "" for name in (outcome.black, outcome.white)
+        time_text(outcome.seconds[name]) if name in outcome.seconds else "" for name in (outcome.black, outcome.white)
     )
     return {
         **_record(game_set, outcome, folders),
@@ -234,6 +235,11 @@ def _cell(tally: Tally | None, one: str, other: str) -> Row | None:
         "color": f"rgba({_BLUE if tally.score >= 0.5 else _RED},{strength:.2f})",
         "words": f"{one} against {other}: {tally.points:g} of {tally.games}, {interval}",
     }
+
+
+def with_minus(figures: str) -> str:
+    """Figures with minus signs instead of hyphens, as charts have them."""
+    return figures.replace("-", "\N{MINUS SIGN}")
 
 
 def _results(tally: Tally) -> str:

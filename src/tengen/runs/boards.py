@@ -128,7 +128,7 @@ def _stone(row: int, col: int, color: int, number: int | None, opacity: float = 
     x, y = _middle(col), _middle(row)
     shadow = f'<circle cx="{x + 1.2:g}" cy="{y + 1.8:g}" r="18" fill="#000" fill-opacity=".28"/>'
     stone = f'{shadow}<circle cx="{x}" cy="{y}" r="18" fill="url(#{name})"/>'
-    text = "" if number is None else _text(x, y, str(number), ink, min(24, 48 // len(str(number))))
+    text = "" if number is None else _text(x, y, str(number), ink, min(22, 48 // len(str(number))))
     return f'<g opacity="{opacity:g}">{stone}{text}</g>'
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -56,6 +58,12 @@ def write_page(path: Path, template: str | Template, **data: Any) -> Path:
     """
     text = _templates().get_template(template).render({"refresh": None, "source": None, **data})
     return write_text(path, text, durable=False, shared=True)
+
+
+def sentence(note: str, names: Iterable[str]) -> str:
+    """A note with a full stop, and with a capital unless one of these names is at its beginning."""
+    is_named = any(re.match(rf"{re.escape(name)}(?![\w-])", note) for name in names)
+    return f"{note if is_named else note[:1].upper() + note[1:]}."
 
 
 def read_recipe(folder: Path) -> str:
