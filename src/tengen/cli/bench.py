@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
 from tengen.cli.options import JsonOption, settings_option
-from tengen.cli.tables import print_table
+from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.evaluators.installed_networks import find_network, installed
@@ -138,20 +138,13 @@ def _show(console: Console, title: str, table: Table) -> None:
     console.print()
 
 
-def _table(*headings: str, left: int = 1) -> Table:
-    """A table whose first `left` columns are text and all others numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for i, heading in enumerate(headings):
-        style = "" if i < left else "cyan"
-        table.add_column(
-            heading, justify="left" if i < left else "right", style=style, header_style="dim", no_wrap=True
-        )
-    return table
+def _table(*headings: str, left: Collection[str]) -> Table:
+    return new_table(*headings, left=left, plain=True, numbers="cyan", header_style="dim")
 
 
 def _evaluations(rows: list[Evaluations]) -> Table:
     headings = [f"{batch} at a time" for batch in BATCHES]
-    table = _table("network", "board", *headings, left=2)
+    table = _table("network", "board", *headings, left={"network", "board"})
     rates = {(row.network, row.size, row.batch): row.rate for row in rows}
     for network in _unique(row.network for row in rows):
         sizes = [size for size in SIZES if (network, size, BATCHES[0]) in rates]
@@ -163,21 +156,21 @@ def _evaluations(rows: list[Evaluations]) -> Table:
 
 def _devices(figures: Figures) -> Table:
     """All devices; `--device auto` takes the first one."""
-    table = _table("device", "")
+    table = _table("device", "", left={"device"})
     for name, rate in sorted(figures.devices.items(), key=lambda item: -item[1]):
         table.add_row(name, _number(rate) if rate else "does not run here")
     return table
 
 
 def _layouts(figures: Figures) -> Table:
-    table = _table("way", "")
+    table = _table("way", "", left={"way"})
     for name, rate in sorted(figures.layouts.items(), key=lambda item: -item[1]):
         table.add_row("the fixed rule" if name == "rule" else name, _number(rate))
     return table
 
 
 def _visits(rows: list[Visits]) -> Table:
-    table = _table("player", "board", "", "visits/s", "a move", left=3)
+    table = _table("player", "board", "", "visits/s", "a move", left={"player", "board", ""})
     for row in rows:
         if row.games > 1:
             table.add_row(Text(row.player), _board(row.size), f"{row.games} games at once", _number(row.rate), "")
@@ -190,7 +183,7 @@ def _visits(rows: list[Visits]) -> Table:
 def _limits(rows: list[Visits]) -> Table:
     """What limits searches with a network; the ceiling is the visits a second on a device that takes no time."""
     parts = ("evaluator", "encoder", "tree")
-    table = _table("board", "", "limited by", *parts, "ceiling", left=3)
+    table = _table("board", "", "limited by", *parts, "ceiling", left={"board", "", "limited by"})
     for row in rows:
         if row.shares:
             games = "one game" if row.games == 1 else f"{row.games} games at once"
@@ -200,7 +193,7 @@ def _limits(rows: list[Visits]) -> Table:
 
 
 def _playouts(rows: list[Playouts]) -> Table:
-    table = _table("policy", *map(_board, SIZES))
+    table = _table("policy", *map(_board, SIZES), left={"policy"})
     rates = {(row.policy, row.size): row.rate for row in rows}
     for policy in _unique(row.policy for row in rows):
         table.add_row(policy, *(_number(rates[policy, size]) for size in SIZES))
@@ -216,7 +209,7 @@ def _print_training(encoding: Encoding | None, recipes: list[TrainingTime], cons
     if not recipes:
         return
     headings = ("recipe", "network", "positions/s", "a step", "positions in all", "will take")
-    table = _table(*headings, left=2)
+    table = _table(*headings, left={"recipe", "network"})
     for row in recipes:
         total, took = f"{row.positions / 1e6:,.2f} M", _duration(row.seconds)
         table.add_row(Text(row.recipe), Text(row.network), _number(row.rate), _duration(row.step_seconds), total, took)

@@ -13,11 +13,10 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from tengen.cli.nets import find_file
 from tengen.cli.options import BatchOption, DeviceOption, JsonOption
-from tengen.cli.tables import print_table
+from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
@@ -204,16 +203,12 @@ def _print(name: str, games: EvaluationGames, results: PredictionResults, labels
         labelled = max(estimate.count for estimate in known.values())
         titles.append((f"agreement with the labels: {labelled:,} positions", known))
     for title, estimates in titles:
-        figures = Table(title=title, title_justify="left")
-        figures.add_column("figure")
-        figures.add_column("mean", justify="right")
-        figures.add_column("95% interval", justify="right")
+        figures = new_table("figure", "mean", "95% interval", left={"figure"}, title=title)
         for key, estimate in _not_negative(estimates).items():
             figures.add_row(_NAMES[key], *_shown(key, estimate))
         print_table(figures, console)
-    phases = Table(title="by phase of the game", title_justify="left")
-    for heading in ("moves played", "positions", "top-1", "top-5", "winner predicted"):
-        phases.add_column(heading, justify="left" if heading == "moves played" else "right")
+    headings = ("moves played", "positions", "top-1", "top-5", "winner predicted")
+    phases = new_table(*headings, left={"moves played"}, title="by phase of the game")
     for phase, part in results.by_phase().items():
         found = _not_negative(part.estimates())
         shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
@@ -221,9 +216,8 @@ def _print(name: str, games: EvaluationGames, results: PredictionResults, labels
     print_table(phases, console)
     if not results.calibration():  # it has no value
         return
-    calibration = Table(title="calibration of the value", title_justify="left")
-    for heading in ("predicted to win", "won", "95% interval", "positions"):
-        calibration.add_column(heading, justify="right")
+    title = "calibration of the value"
+    calibration = new_table("predicted to win", "won", "95% interval", "positions", left=(), title=title)
     for chance, won in results.calibration():
         calibration.add_row(f"{chance:.1%}", *_shown("won", won), f"{won.count:,}")
     print_table(calibration, console)

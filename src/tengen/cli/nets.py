@@ -16,7 +16,7 @@ from rich.table import Table
 
 from tengen.checksums import check_seal
 from tengen.cli.options import JsonOption
-from tengen.cli.tables import print_table
+from tengen.cli.tables import new_table, print_table
 from tengen.coords import check_size
 from tengen.disk import cache_folder, cache_path, json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
@@ -264,16 +264,9 @@ def find_file(name_or_path: str, *others: str) -> Path:
 
 
 def _print_list(cards: list[Card], default: str) -> None:
-    table = Table(
-        title="Installed networks and playout policies",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
-    for heading in ("name", "family", "size", "boards", "games", "hours", "int8"):
-        right = heading in ("games", "hours", "int8")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    of_text, of_numbers = ("name", "family", "size", "boards"), ("games", "hours", "int8")
+    title = "Installed networks and playout policies"
+    table = new_table(*of_text, *of_numbers, left=of_text, title=title, plain=True)
     for card in cards:
         int8 = card.metrics.get("int8")
         table.add_row(

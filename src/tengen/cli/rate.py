@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
+from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from tengen.ratings.pool import GameSet, Pool
     from tengen.ratings.standings import Standings
 
@@ -58,8 +59,6 @@ def command(
     Every board size has its ratings. A player is known by its name, which contains its limits; two players of one
     name that are known to differ are rated apart.
     """
-    from rich.console import Console
-
     from tengen.ratings.report import write_pool_report
 
     _check_output("json", json_file, folders)
@@ -201,10 +200,6 @@ def _write_csv(file: TextIO, found: Sequence[Standings], end: str = "\r\n") -> N
 
 
 def _print(one: Standings, console: Console) -> None:
-    from rich.markup import escape
-
-    from tengen.cli.tables import print_table
-
     games = f"{one.games:,} {'game' if one.games == 1 else 'games'}"
     anchor = f"{escape(one.ratings.anchor)} is {one.ratings.anchor_elo:g}"
     console.print(f"\n[bold]{one.size}x{one.size}[/bold]  {games}; {anchor}")
@@ -225,9 +220,8 @@ def _print(one: Standings, console: Console) -> None:
 
 
 def _ratings(one: Standings) -> Table:
-    from rich.markup import escape
-
-    table = _table(["", "player", "Elo", "95% interval", "games", "score", "as Black", "as White"], left={1})
+    headings = ("", "player", "Elo", "95% interval", "games", "score", "as Black", "as White")
+    table = new_table(*headings, left={"player"}, plain=True, header_style="dim")
     for rank, player in enumerate(one.players, 1):
         elo, interval = one.text(player)
         black, white = one.by_color[player]
@@ -238,11 +232,9 @@ def _ratings(one: Standings) -> Table:
 
 
 def _pairs(one: Standings) -> Table:
-    from rich.markup import escape
-
     # A pairing takes one column and its games another: two names and eight numbers do not fit into 80 columns.
-    heads = ["pairing", "won-drawn-lost", "score", "95% interval", "expected", "stronger"]
-    table = _table(heads, left={0})
+    headings = ("pairing", "won-drawn-lost", "score", "95% interval", "expected", "stronger")
+    table = new_table(*headings, left={"pairing"}, plain=True, header_style="dim")
     for pair in one.pairs:
         tally = pair.tally
         low, high = tally.interval()
@@ -254,14 +246,4 @@ def _pairs(one: Standings) -> Table:
             "" if pair.expected is None else f"{pair.expected:.1%}",
             f"{tally.superiority():.1%}",
         )
-    return table
-
-
-def _table(heads: Sequence[str], left: set[int]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for i, head in enumerate(heads):
-        wide = i in left
-        table.add_column(head, justify="left" if wide else "right", no_wrap=not wide, overflow="fold")
     return table

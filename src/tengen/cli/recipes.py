@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from tengen.cli.options import JsonOption
-from tengen.cli.tables import print_table
+from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.recipes.costs import kept_costs
@@ -41,9 +40,8 @@ def command(
         return
     console = Console()
     wide = not console.is_terminal or console.width >= _WIDE
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("name", "kind", "network", "params", "MMAC", "hours", *(["paper"] if wide else [])):
-        table.add_column(heading, justify="right" if heading in ("params", "MMAC", "hours") else "left", no_wrap=True)
+    headings = ("name", "kind", "network", "params", "MMAC", "hours", *(["paper"] if wide else []))
+    table = new_table(*headings, left={"name", "kind", "network", "paper"}, plain=True)
     for row in rows:
         table.add_row(
             row["name"],

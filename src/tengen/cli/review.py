@@ -16,7 +16,7 @@ from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import DeviceOption, RecordsArgument, ThreadsOption, cluster_option
-from tengen.cli.tables import print_table
+from tengen.cli.tables import new_table, print_table
 from tengen.disk import DISK_FULL, write_whole
 from tengen.errors import SgfError, TengenError, os_reason, unknown_name
 from tengen.evaluators.board_warnings import boards_warning
@@ -116,9 +116,9 @@ def _keep(out: Path, name: str, result: FinishedReview | str, quiet: bool) -> bo
 
 
 def _table(name: str, found: FinishedReview) -> Table:
-    table = Table(title=f"{escape(name)}: {found.moves} moves", title_justify="left")
-    for heading in ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves"):
-        table.add_column(heading, justify="left" if heading in ("player", "worst moves") else "right")
+    headings = ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves")
+    title = f"{escape(name)}: {found.moves} moves"
+    table = new_table(*headings, left={"player", "worst moves"}, title=title)
     for row in found.figures:
         shares = [f"{share:.0%}" for share in (row.summary.top5, row.summary.best)]
         worst = ", ".join(f"{number} ({cost})" for number, cost in row.worst) or "-"

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import settings_option
-from tengen.cli.tables import print_table
+from tengen.cli.tables import new_table, print_table
 from tengen.errors import RecipeError
 from tengen.runs.interruption import interrupt_after, sigterm_interrupts
 from tengen.studies.runner import RUNS, StudyFolder, run_study
@@ -77,9 +76,7 @@ def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
 
 
 def _list() -> None:
-    table = Table(title="Studies", title_justify="left")
-    for heading in ("name", "paper", "hours", "steps done"):
-        table.add_column(heading, justify="right" if heading in ("hours", "steps done") else "left")
+    table = new_table("name", "paper", "hours", "steps done", left={"name", "paper"}, title="Studies")
     for name in study_names():
         study = load_study(name)
         folder = StudyFolder(RUNS / name, study)
