@@ -26,7 +26,7 @@ class SearchPool:
     TreeSearch of the same seed and batch, as long as the evaluator keeps its contract that a row depends on nothing but
     itself; neither the other games nor `threads`, which gather and scatter natively, make a difference. Game i has
     `seed` + i, or the i-th of a list of seeds. Boards may differ in size: the tensors have the edge of the largest that
-    their evaluator plays, or `edge` where that is more. A game without a root rests.
+    their evaluator plays. A game without a root rests.
 
     Games whose boards have different evaluators go into batches of their own. `pool[i]` is what search i found. Not for
     two threads at once, except that the methods of SearchView may be called while another thread runs it. To evaluate
@@ -45,7 +45,6 @@ class SearchPool:
         batch_per_game: int = 1,
         seed: int | Sequence[int] = 0,
         threads: int = 1,
-        edge: int = 0,
     ) -> None:
         if games < 1:
             raise ValueError(f"a pool of {games} games is impossible: give 1 or more")
@@ -63,7 +62,6 @@ class SearchPool:
         self._native = _native.SearchPool(self.params.native(), seeds, threads)
         self._searches = [self._native.search(i) for i in range(games)]
         self._views = [SearchView(search) for search in self._searches]
-        self._edge = edge
         self._chosen: list[BatchEvaluator | None] = [None] * games  # of the board of each game; None: it has no root
         self._inputs: dict[BatchEvaluator, InputBatch] = {}
 
@@ -85,7 +83,7 @@ class SearchPool:
         chosen = self.evaluator.on(game.size)
         set_root(self._searches[i], game, restrictions)
         self._chosen[i] = chosen
-        edge = max(game.size, chosen.only_size or self._edge)
+        edge = max(game.size, chosen.only_size or 0)
         if chosen not in self._inputs or self._inputs[chosen].edge < edge:
             self._inputs[chosen] = new_inputs(chosen, len(self) * self.batch_per_game, edge)
 
