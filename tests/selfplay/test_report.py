@@ -15,7 +15,7 @@ from tengen.data.store import Store
 from tengen.runs.events import read_events
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.curves import ratings
-from tengen.selfplay.rating_book import RatingBook, RatingEvent, Standing
+from tengen.selfplay.rating_book import AnchorResult, RatingBook, RatingEvent, Standing
 from tengen.selfplay.report import Reporter, first_row, write_report
 from tengen.selfplay.run_clock import RunClock
 
@@ -67,7 +67,7 @@ def test_a_finished_run_has_all_sections_and_needs_no_other_file(page: str) -> N
     assert "The run is over: 6 cycles." in page
     assert not re.findall(r'(?:src|href)="(?!#)', page)
     assert "# &lt;as given&gt;" in page  # the recipe, escaped
-    assert "playouts is left out: &lt;not here&gt;" in page
+    assert '<div class="warning"><b>note</b><p>Playouts is left out: &lt;not here&gt;.</p></div>' in page
 
 
 def test_its_figures_are_those_of_the_log(page: str, folder: Path) -> None:
@@ -96,6 +96,23 @@ def test_a_rating_is_plotted_over_time_in_a_unit_that_fits(hours: float, unit: s
     assert f">{unit}<" in shown and 2 <= len(axis) <= 5
     labels = [float(text) for text in re.findall(r">([\d.]+)</text>", shown.split('id="matplotlib.axis_2"')[0])]
     assert all(f"{label:g}" == f"{label:.3g}" for label in labels)
+
+
+def test_points_of_equal_scores_at_the_end_of_the_axis_are_all_seen() -> None:
+    """100% against two anchors was half a dot at the edge of the plot."""
+    won = (5, 0, 0)
+    pairings = tuple(
+        AnchorResult(player="1", anchor=anchor, word=anchor, own=False, black=won, white=won, distinct=10)
+        for anchor in ("random", "playouts")
+    )
+    event = RatingEvent(number=1, games=1, hours=1.0, player="1", size=5, komi=7.0, pairings=pairings)
+    (shown,) = ratings(SimpleNamespace(events=[event], anchor="random"))  # type: ignore[arg-type]
+    clip = re.search(r'<clipPath id="[^"]*">\s*<rect x="[\d.]+" y="([\d.]+)"', shown)
+    marks = re.findall(
+        r'<g clip-path[^>]*>\s*<use xlink:href="#(\w+)" x="[\d.]+" y="([\d.]+)" style="fill-opacity: 0;', shown
+    )
+    assert clip and len(marks) == len({shape for shape, _ in marks}) == 2
+    assert all(float(y) > float(clip[1]) + 3 for _, y in marks)  # half of a mark
 
 
 def test_a_sample_is_the_game_of_median_length_of_its_cycle(page: str, folder: Path) -> None:

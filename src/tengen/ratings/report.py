@@ -25,7 +25,7 @@ from tengen.ratings.pool import GameSet, Pool, match_games
 from tengen.ratings.standings import ANCHOR, Standings, elo_text, standings
 from tengen.rules import RULE_NAMES
 from tengen.runs.plots import Draw, Plot, plot, save_picture
-from tengen.runs.report import Tile, sentence, write_page
+from tengen.runs.report import Tile, sentence, with_minus, write_page
 
 _ROW = 0.34  # inches that a player takes in a chart
 _MIN_HEIGHT, _MAX_HEIGHT = 1.9, 3.4  # inches of a chart; the maximum is that of a chart without a row a player
@@ -157,7 +157,7 @@ def _tiles(one: Standings, pool: Pool) -> list[Tile]:
     shown.append(Tile("Black's winrate", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
     advantage = one.ratings.first_move
     if advantage is not None and not (advantage.open_low and advantage.open_high):
-        elo, interval = map(report_tables.with_minus, elo_text(advantage))
+        elo, interval = map(with_minus, elo_text(advantage))
         shown.append(Tile(_advantage(one), f"{elo} Elo", interval))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
@@ -183,7 +183,7 @@ def _duel(one: Standings) -> list[Tile]:
     tally = pair.tally
     low, high = tally.interval()
     elos = tally.elo()
-    elo, elo_low, elo_high = ("?" if math.isinf(end) else report_tables.with_minus(f"{end:+.0f}") for end in elos)
+    elo, elo_low, elo_high = ("?" if math.isinf(end) else with_minus(f"{end:+.0f}") for end in elos)
     if elo == "?":  # a score of 0% or 100% bounds it at one side alone
         elo = f"> {elo_low}" if elo_high == "?" else f"< {elo_high}"
     return [

@@ -22,7 +22,7 @@ from tengen.ratings.charts import ending, is_failure, seconds_a_move, time_text,
 from tengen.ratings.pool import GameSet
 from tengen.ratings.standings import Standings
 from tengen.runs.boards import game_picture
-from tengen.runs.report import Board
+from tengen.runs.report import Board, with_minus
 from tengen.sgf import read_game
 from tengen.sgf.values import score_text
 from tengen.statistics import Tally
@@ -235,11 +235,6 @@ def _cell(tally: Tally | None, one: str, other: str) -> Row | None:
         "color": f"rgba({_BLUE if tally.score >= 0.5 else _RED},{strength:.2f})",
         "words": f"{one} against {other}: {tally.points:g} of {tally.games}, {interval}",
     }
-
-
-def with_minus(figures: str) -> str:
-    """Figures with minus signs instead of hyphens, as charts have them."""
-    return figures.replace("-", "\N{MINUS SIGN}")
 
 
 def _results(tally: Tally) -> str:

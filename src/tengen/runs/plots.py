@@ -123,6 +123,13 @@ def _draw(axes: Axes, title: str, below: str, draw: Draw) -> None:
         axes.legend(frameon=False)
 
 
+def percent_axis(axes: Axes) -> None:
+    """A vertical axis of 0% to 100%, with room for the marks of points at its ends."""
+    axes.set_ylim(-3, 103)
+    axes.set_yticks(range(0, 101, 20))
+    axes.yaxis.set_major_formatter("{x:g}%")
+
+
 def time_unit(hours: float) -> tuple[str, float]:
     """The unit in which a time of `hours` is plotted, and its number in an hour."""
     return ("hours", 1.0) if hours >= 1 else ("minutes", 60.0) if hours >= 1 / 60 else ("seconds", 3600.0)

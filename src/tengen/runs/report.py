@@ -66,6 +66,11 @@ def sentence(note: str, names: Iterable[str]) -> str:
     return f"{note if is_named else note[:1].upper() + note[1:]}."
 
 
+def with_minus(figures: str) -> str:
+    """Figures with minus signs instead of hyphens, as charts have them."""
+    return figures.replace("-", "\N{MINUS SIGN}")
+
+
 def read_recipe(folder: Path) -> str:
     """The recipe of a run as text, empty where there is none."""
     path = folder / "recipe.yaml"

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from tengen.runs.plots import ACCENT, FAINT, PALETTE, SECOND, Draw, plot, time_unit
+from tengen.runs.plots import ACCENT, FAINT, PALETTE, SECOND, Draw, percent_axis, plot, time_unit
 from tengen.selfplay.events import Event, at, games, playing_seconds, series, timed_games, window_ages
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.run_clock import PARTS
@@ -21,6 +21,7 @@ _LEGEND = 0.25  # room for a legend below the axes
 _LONG_LEGEND = 0.42  # room for a legend of anchors
 _FEW = 5  # minimum length of the axis in cycles
 _MARKED = 30  # points up to which each is marked
+_MARKS = "os^Dv"  # of the points of an anchor
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,7 @@ def _black(axes: Axes, events: Sequence[Event]) -> None:
     for size, color in zip(sizes, PALETTE[1:], strict=False):
         near, values = series(events, "statistics", "fair", size, "black_share")
         axes.plot(near, _scaled(values, True), _mark(near), color=color, label=f"{size}x{size}, komi near fair")
-    axes.set_ylim(0, 100)
-    axes.yaxis.set_major_formatter("{x:g}%")
+    percent_axis(axes)
 
 
 def _fair(axes: Axes, events: Sequence[Event]) -> None:
@@ -256,12 +256,13 @@ def _anchors(axes: Axes, events: Sequence[RatingEvent], an_hour: float) -> None:
         times, tallies = [time for time, _ in matches], [tally for _, tally in matches]
         color = PALETTE[i % len(PALETTE)]
         style = ("-", "--", ":")[i // len(PALETTE) % 3]
-        axes.plot(times, [100 * tally.score for tally in tallies], style, marker=".", color=color, label=name)
+        mark = _MARKS[i % len(_MARKS)]  # outlines of different shapes, which are seen where scores are equal
+        scores = [100 * tally.score for tally in tallies]
+        axes.plot(times, scores, style, marker=mark, fillstyle="none", color=color, label=name)
         low, high = ([100 * tally.interval()[side] for tally in tallies] for side in (0, 1))
         axes.fill_between(times, low, high, color=color, alpha=0.12)
     _from_the_start(axes)
-    axes.set_ylim(0, 100)
-    axes.yaxis.set_major_formatter("{x:g}%")
+    percent_axis(axes)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, frameon=False, fontsize="small")
 
 

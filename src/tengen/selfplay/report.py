@@ -15,7 +15,7 @@ from tengen.data.store import Store
 from tengen.runs.boards import first_move_picture, game_picture
 from tengen.runs.events import read_events
 from tengen.runs.progress import duration, rate_text
-from tengen.runs.report import Board, Tile, read_recipe, write_page
+from tengen.runs.report import Board, Tile, read_recipe, sentence, with_minus, write_page
 from tengen.selfplay import curves
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.events import Event, at, games, number, played_here, playing_seconds, timed_games
@@ -74,7 +74,7 @@ def write_report(folder: Path, config: SelfPlayConfig, clock: RunClock | None = 
         over=_earlier(events, {one["kind"] for one in warnings}),
         tiles=_tiles(config, events, book, clock),
         strength=curves.ratings(book),
-        rating_notes=_rating_notes(book),
+        rating_notes=_rating_notes(config, book),
         learning=curves.curves(curves.LEARNING, events),
         games=curves.results(events) + curves.curves(curves.GAMES, events),
         first_moves=_first_moves(events),
@@ -119,8 +119,8 @@ def _tiles(config: SelfPlayConfig, events: Sequence[Event], book: RatingBook, cl
     ]
     known = [event for event in book.events if event.elo]
     if known and (elo := known[-1].elo):
-        ends = " to ".join("?" if end is None else f"{end:+,.0f}" for end in (elo.low, elo.high))
-        shown.append(Tile("Elo", f"{elo.elo:+,.0f}", f"{ends}, network {known[-1].number}"))
+        middle, low, high = ("?" if end is None else with_minus(f"{end:+,.0f}") for end in (elo.elo, elo.low, elo.high))
+        shown.append(Tile("Elo", middle, f"{low} to {high}, network {known[-1].number}"))
     if last.get("agreement") is not None:
         shown.append(Tile("agreement", f"{last['agreement']:.0%}", "best move of raw policy and search"))
     if at(last, "statistics", "black_share") is not None:
@@ -186,7 +186,9 @@ def _spread(events: Sequence[Event], count: int) -> list[Event]:
     return [events[place] for place in places.tolist()]
 
 
-def _rating_notes(book: RatingBook) -> list[str]:
-    """The warnings of the last rating, and the anchors that it left out."""
+def _rating_notes(config: SelfPlayConfig, book: RatingBook) -> list[str]:
+    """The warnings of the last rating, and the anchors that it left out, as sentences."""
     last = book.events[-1:]
-    return [sentence for event in last for sentence in (*event.left_out, *event.warnings)] + list(book.warnings)
+    notes = [note for event in last for note in (*event.left_out, *event.warnings)] + list(book.warnings)
+    outside = {pairing.anchor for event in book.events for pairing in event.pairings if not pairing.own}
+    return [sentence(note, outside.union(config.rating.anchors)) for note in notes]
