@@ -1,5 +1,6 @@
 """The report of a training run, and what its card says of few positions."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,14 @@ def test_figures_are_rounded_once_and_no_interval_is_below_zero(tmp_path: Path) 
     card = read_card(find_network("zero-7x7")).model_copy(update={"metrics": metrics})
     page = write_report(tmp_path, card, results).read_text()
     assert "4.241" in page and "4.242" not in page
+
+
+def test_the_lines_of_a_plot_have_the_names_of_its_title(tmp_path: Path) -> None:
+    shares = {"top1": 0.13, "top5": 0.48}
+    event = {"event": "validation", "step": 60, **shares, "intervals": {key: [0.1, 0.5] for key in shares}}
+    (tmp_path / "log.jsonl").write_text(json.dumps(event) + "\n")
+    page = write_report(tmp_path, read_card(find_network("zero-7x7")), judged([1.0] * 10, list(range(10)))).read_text()
+    assert all(f">{name}</text>" in page for name in ("Top-1 and top-5 accuracy", "top-1", "top-5"))
 
 
 @pytest.mark.parametrize(("positions", "drawn"), [(9, False), (10, True)])

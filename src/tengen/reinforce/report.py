@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from tengen.errors import SgfError
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.boards import game_picture
 from tengen.runs.events import read_events
-from tengen.runs.plots import ACCENT, FAINT, SECOND, plot, smooth
+from tengen.runs.plots import ACCENT, FAINT, SECOND, percent_axis, plot, smooth
 from tengen.runs.report import Board, Tile, read_recipe, write_page
 from tengen.sgf import read_game
 
@@ -35,7 +37,7 @@ def write_policy_gradient_report(folder: Path, config: PolicyGradientConfig, par
         plots=[
             plot("Score against the parent, moves sampled", "updates", lambda axes: _scores(axes, drawn)),
             plot("Score against the parent, best moves", "updates", lambda axes: _scores(axes, best)),
-            plot("Score against the opponent pool", "updates", lambda axes: _line(axes, train, "score")),
+            plot("Score against the opponent pool", "updates", lambda axes: _line(axes, train, "score", percent=True)),
             plot("Entropy of the policy (nats)", "updates", lambda axes: _line(axes, train, "entropy")),
             plot("KL divergence of an update (nats)", "updates", lambda axes: _line(axes, train, "kl")),
             plot("Explained variance of the value", "updates", lambda axes: _line(axes, train, "explained")),
@@ -69,20 +71,28 @@ def _boards(folder: Path) -> list[Board]:
             continue
         result = str(info.result)
         below = f"{result}, {len(game.moves)} moves, after {int(path.stem.split('-')[0])} updates"
-        shown.append(Board(game_picture(game, result), f"{info.black} - {info.white}", below))
+        shown.append(Board(game_picture(game, result), f"{info.black} \N{EN DASH} {info.white}", below))
     return shown
 
 
 def _scores(axes: Axes, evaluations: Events) -> None:
     updates = [event["step"] for event in evaluations]
-    axes.axhline(0.5, color=FAINT)
-    low = [event["score"] - event["low"] for event in evaluations]
-    high = [event["high"] - event["score"] for event in evaluations]
-    axes.errorbar(updates, [event["score"] for event in evaluations], yerr=[low, high], color=ACCENT, capsize=2)
-    axes.set_ylim(0, 1)
+    scores, low, high = ([100 * event[key] for event in evaluations] for key in ("score", "low", "high"))
+    errors = [np.subtract(scores, low), np.subtract(high, scores)]
+    axes.axhline(50, color=FAINT)
+    axes.errorbar(updates, scores, yerr=errors, color=ACCENT, capsize=2)
+    percent_axis(axes)
+    _count_updates(axes)
 
 
-def _line(axes: Axes, train: Events, name: str) -> None:
-    updates, values = [event["step"] for event in train], [event[name] for event in train]
+def _line(axes: Axes, train: Events, name: str, *, percent: bool = False) -> None:
+    updates, values = [event["step"] for event in train], [(100 if percent else 1) * event[name] for event in train]
     axes.plot(updates, values, color=ACCENT, alpha=0.3, linewidth=0.8)
     axes.plot(updates, smooth(values), color=SECOND)
+    if percent:
+        axes.yaxis.set_major_formatter("{x:g}%")
+    _count_updates(axes)
+
+
+def _count_updates(axes: Axes) -> None:
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))

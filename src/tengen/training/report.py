@@ -119,7 +119,8 @@ def _shares(axes: Axes, validation: Sequence[dict[str, Any]], *names: str) -> No
     for name, color in zip(names, cycle((ACCENT, SECOND, INK)), strict=False):
         known = [e for e in validation if name in e]
         steps = [e["step"] for e in known]
-        axes.plot(steps, [100 * e[name] for e in known], ".-", color=color, label=name.replace("_", " "))
+        label = name.replace("_", " ").replace("top", "top-")
+        axes.plot(steps, [100 * e[name] for e in known], ".-", color=color, label=label)
         low, high = ([100 * e["intervals"][name][side] for e in known] for side in (0, 1))
         axes.fill_between(steps, low, high, color=color, alpha=0.15)
     axes.set_ylabel("percent")
