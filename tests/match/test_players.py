@@ -123,6 +123,7 @@ def test_comments_have_winrate_and_score_of_the_side_that_moved() -> None:
     choice = choose(raw(Fixed()), Game(5).play(24))
     assert choice.comment == "White wins 75.0%, score -2.0"
     assert comment_of(0, 0.5, None, 12) == "Black wins 50.0%, 12 visits"
+    assert comment_of(0, 0.5, 1.0, 1) == "Black wins 50.0%, score +1.0, 1 visit"
     playouts = open_player(PlayerSpec.parse("playouts@50"))
     playouts.start_game(0, Game(5), 1)
     choice = choose(playouts, Game(5))

@@ -127,5 +127,5 @@ def comment_of(color: int, winrate: float | None, score: float | None, visits: i
     if score is not None:
         parts.append(f"score {score:+.1f}")
     if visits is not None:
-        parts.append(f"{visits} visits")
+        parts.append(f"{visits} visit{'' if visits == 1 else 's'}")
     return ", ".join(parts)
