@@ -207,10 +207,14 @@ def test_import_tengen_needs_numpy_alone() -> None:
         # All that a player runs, with what it imports later, needs neither training nor game stores.
         (
             "cli.play cli.gtp cli.analysis cli.review cli.nets cli.match cli.rate cli.bench "
-            "web.server gtp.server analysis.server review.report match.folder ratings.report",
+            "web.server gtp.server analysis.server review.files review.report review.work match.folder match.runner "
+            "ratings.report benchmark.suite recipes evaluators.export evaluators.raw",
             "torch lightning_fabric onnx tensorboard pyarrow scipy",
         ),
-        ("cli.import_ cli.stats cli.evaluate cli.label", "torch lightning_fabric onnx tensorboard scipy"),
+        (
+            "cli.import_ cli.stats cli.evaluate cli.label engine.label_store training.held_out training.linear",
+            "torch lightning_fabric onnx tensorboard scipy",
+        ),
     ],
 )
 def test_a_player_needs_no_training_packages(module: str, packages: str) -> None:
@@ -221,3 +225,19 @@ def test_a_player_needs_no_training_packages(module: str, packages: str) -> None
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_help_of_a_command_imports_no_heavy_package() -> None:
+    """For `--help` and the Tab key of a shell a command is imported, not carried out."""
+    program = (
+        "import contextlib, io, sys\n"
+        "from tengen.cli.app import VERBS, main\n"
+        "for verb in VERBS:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()):\n"
+        "        assert main([verb, '--help']) == 0, verb\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    heavy = {*HEAVY, "pyarrow", "pydantic", "yaml", "matplotlib", "jinja2"} - {"typer", "sgfmill"}
+    assert not heavy & set(done.stdout.split())

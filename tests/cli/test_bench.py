@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tengen.benchmark import suite
 from tengen.benchmark.playing import BATCHES, SIZES
 from tengen.benchmark.suite import Machine
 from tengen.cli import bench
@@ -25,7 +26,7 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({**settings_of(write_store(tmp_path / "store")), "name": "mine"}))
-    monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [str(path)])
+    monkeypatch.setattr("tengen.recipes.recipe_names", lambda *kinds: [str(path)])
     monkeypatch.setattr(bench, "_installed", lambda: ["uniform"])
     return str(path)
 
@@ -56,7 +57,7 @@ def test_a_recipe_that_cannot_be_measured_is_said_to_be_left_out(
     settings = yaml.safe_load(Path(recipe).read_text())
     settings |= {"name": "other", "data": {**settings["data"], "teacher": {"network": "gone.onnx"}}}
     other.write_text(yaml.safe_dump(settings))
-    monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [str(other), recipe])
+    monkeypatch.setattr("tengen.recipes.recipe_names", lambda *kinds: [str(other), recipe])
     assert main(["bench", "--seconds", "0.1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert [run["recipe"] for run in figures["recipes"]] == ["mine"]
@@ -85,7 +86,7 @@ def test_one_network_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_network_of_one_size(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     network = UniformEvaluator()
     network.only_size = 13
-    monkeypatch.setattr(bench, "load_evaluator", lambda _: network)
+    monkeypatch.setattr("tengen.evaluators.load_evaluator", lambda _: network)
     assert main(["bench", "--net", "uniform", "--seconds", "0.1"]) == 0
     shown = capsys.readouterr().out
     (row,) = (line for line in shown.splitlines() if line.startswith("uniform"))
@@ -160,9 +161,9 @@ def test_without_the_extra_it_says_what_to_install(args: list[str], status: int,
 
 
 def test_recipes_of_another_kind_are_said_to_be_left_out(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [recipe, "linear-tygem"])
+    monkeypatch.setattr("tengen.recipes.recipe_names", lambda *kinds: [recipe, "linear-tygem"])
     measured = []
-    monkeypatch.setattr(bench, "measure_all", lambda _, runs, *__: measured.append(runs) or bench.Figures(QUIET))
+    monkeypatch.setattr(suite, "measure_all", lambda _, runs, *__: measured.append(runs) or suite.Figures(QUIET))
     monkeypatch.setattr(bench, "_print", lambda figures, _: measured.append(figures.missing))
     assert main(["bench"]) == 0
     assert [run.name for run in measured[0]] == ["mine"]

@@ -88,7 +88,7 @@ def test_shares_of_labels_and_records(store: Store, teacher: Evaluator, tmp_path
 def test_a_teacher_that_does_not_see_komi_labels_games_as_they_were_played(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tengen.cli.label.load_evaluator", lambda *args, **named: UniformEvaluator())
+    monkeypatch.setattr("tengen.evaluators.load_evaluator", lambda *args, **named: UniformEvaluator())
     out = tmp_path / "labels"
     assert label(store.path, out) == 2
     assert "does not see komi and rules" in (said := capsys.readouterr().err) and "label with --no-vary-rules" in said
@@ -166,7 +166,7 @@ def test_a_teacher_without_values_labels_none(
 ) -> None:
     records = Labeller([store], Valueless(), LabelPlan(per_game=2)).label(0, 3)
     assert all(np.isnan(record.root_values).all() and list(labelled(record)) for record in records)
-    monkeypatch.setattr("tengen.cli.label.load_evaluator", lambda name, device, batch: Valueless())
+    monkeypatch.setattr("tengen.evaluators.load_evaluator", lambda name, device, batch: Valueless())
     assert label(store.path, tmp_path / "labels", "--visits", "2") == 2
     assert "has no value, which a search needs" in capsys.readouterr().err and not (tmp_path / "labels").exists()
 

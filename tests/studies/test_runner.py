@@ -203,8 +203,9 @@ def test_the_time_limit_never_ends_in_an_import_that_the_page_needs(path: Path, 
     words = ["study", str(path), "--hours", "1", "--out", str(tmp_path / "runs"), "--page", str(tmp_path)]
     program = f"""
 import sys
-from tengen.cli import app, study
-study.run_study = lambda *_: print(f"loaded: {{'matplotlib.figure' in sys.modules}}")
+from tengen.cli import app
+from tengen.studies import runner
+runner.run_study = lambda *_: print(f"loaded: {{'matplotlib.figure' in sys.modules}}")
 sys.exit(app.main({words!r}))
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(tengen.__file__).parents[1])}

@@ -16,8 +16,9 @@ from tengen.recipes.loader import network_fields
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check as check_run
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.studies import study_names
 from tengen.studies.runner import StudyFolder
-from tengen.studies.study import Figure, Step, load_study, study_names
+from tengen.studies.study import Figure, Step, load_study
 from tengen.training.losses import check_losses
 
 

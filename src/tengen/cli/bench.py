@@ -11,18 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
-from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
 from tengen.cli.options import JsonOption, settings_option
 from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
-from tengen.evaluators.installed_networks import find_network, installed
-from tengen.evaluators.load import load_evaluator
-from tengen.recipes import load_recipe, recipe_kind, recipe_names
-from tengen.recipes.loader import network_fields
 
-if TYPE_CHECKING:  # stores are not a part of a player's install
+if TYPE_CHECKING:
+    from tengen.benchmark.playing import Evaluations, Playouts, Visits
+    from tengen.benchmark.suite import Figures, Machine
     from tengen.benchmark.training import Encoding, TrainingTime
 
 _KIND = "supervised"
@@ -48,6 +44,11 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Measure this machine: networks, search, playouts, training. Other work on it lowers the figures."""
+    from tengen.benchmark.suite import measure_all, measure_networks, measure_recipe
+    from tengen.evaluators import load_evaluator
+    from tengen.recipes import load_recipe, recipe_kind, recipe_names
+    from tengen.recipes.loader import network_fields
+
     console = Console()
     with Console(stderr=True).status("loading") as status:
 
@@ -88,6 +89,8 @@ def command(
 
 def _installed() -> list[Path]:
     """The files of all networks, the default first."""
+    from tengen.evaluators.installed_networks import find_network, installed
+
     found = installed()
     if not found:
         return []
@@ -96,6 +99,8 @@ def _installed() -> list[Path]:
 
 
 def _print(figures: Figures, console: Console) -> None:
+    from tengen.benchmark.playing import PLAY_BATCH
+
     _print_machine(figures.machine, console)
     if figures.evaluations:
         _show(console, "positions through a network, a second", _evaluations(figures.evaluations))
@@ -143,6 +148,8 @@ def _table(*headings: str, left: Collection[str]) -> Table:
 
 
 def _evaluations(rows: list[Evaluations]) -> Table:
+    from tengen.benchmark.playing import BATCHES, SIZES
+
     headings = [f"{batch} at a time" for batch in BATCHES]
     table = _table("network", "board", *headings, left={"network", "board"})
     rates = {(row.network, row.size, row.batch): row.rate for row in rows}
@@ -193,6 +200,8 @@ def _limits(rows: list[Visits]) -> Table:
 
 
 def _playouts(rows: list[Playouts]) -> Table:
+    from tengen.benchmark.playing import SIZES
+
     table = _table("policy", *map(_board, SIZES), left={"policy"})
     rates = {(row.policy, row.size): row.rate for row in rows}
     for policy in _unique(row.policy for row in rows):

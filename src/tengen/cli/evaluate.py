@@ -19,18 +19,14 @@ from tengen.cli.options import BatchOption, DeviceOption, JsonOption
 from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import NetworkError
-from tengen.evaluators import load_evaluator
-from tengen.evaluators.evaluator import RAW_OPTIMISM, Evaluator
-from tengen.evaluators.file_evaluator import NetworkFileEvaluator
-from tengen.evaluators.network_file import Card, read_card
-from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
-from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.machine import Precision
-from tengen.training.held_out import Draw, EvaluationGames, board_sizes
-from tengen.training.metrics import Estimate, PredictionResults, agreement, measure
 
 if TYPE_CHECKING:
     from tengen.data.store import Store
+    from tengen.evaluators.evaluator import Evaluator
+    from tengen.evaluators.network_file import Card
+    from tengen.training.held_out import Draw, EvaluationGames
+    from tengen.training.metrics import Estimate, PredictionResults
 
 _NAMES = {
     "top1": "top-1",
@@ -81,6 +77,9 @@ def command(
     Where the store has labels of a teacher, as many labelled positions show how far the network agrees with it.
     """
     from tengen.data.store import Store
+    from tengen.evaluators import load_evaluator
+    from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
+    from tengen.training.held_out import Draw, board_sizes
 
     if network != "uniform":
         find_file(network, "uniform")
@@ -111,6 +110,12 @@ def _evaluate_network(
     network: str, evaluator: Evaluator, store: Store, sizes: list[int], average: bool, draw: Draw
 ) -> tuple[str, EvaluationGames, PredictionResults, dict[str, Estimate]]:
     """The network's name, the games, what it predicts of them, and its agreement with labels, if the store has any."""
+    from tengen.evaluators.evaluator import RAW_OPTIMISM
+    from tengen.evaluators.file_evaluator import NetworkFileEvaluator
+    from tengen.evaluators.network_file import read_card
+    from tengen.evaluators.symmetric import SymmetricEvaluator
+    from tengen.training.metrics import agreement, measure
+
     try:
         on = {edge: evaluator.on(edge) for edge in sizes}
     except NetworkError as error:
@@ -144,6 +149,8 @@ def _evaluate_network(
 
 def _choose_games(store: Store, card: Card | None, draw: Draw) -> EvaluationGames:
     """The games to evaluate; prints what the network has learned of them."""
+    from tengen.training.held_out import EvaluationGames
+
     games = EvaluationGames.choose(store, card, draw)
     for note in games.notes:
         print(note, file=sys.stderr)

@@ -10,14 +10,7 @@ import typer
 
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import BatchOption, DeviceOption, QuietOption
-from tengen.engine.label import Labeller, LabelPlan, check_teacher, games_between_saves
-from tengen.engine.label_store import describe_labels, describe_teacher, enter_labels
 from tengen.errors import NetworkError, StoreError
-from tengen.evaluators import load_evaluator
-from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.playout_file import is_playout
-from tengen.runs.interruption import ShutdownFlag
-from tengen.runs.progress import new_bar
 
 
 def command(
@@ -25,11 +18,11 @@ def command(
     teacher: Annotated[str, typer.Option(help="an installed network or a network file, KataGo's too")],
     out: Annotated[Path, typer.Option(help="folder of the new store; one that exists goes on")],
     games: Annotated[int | None, typer.Option(min=1, help="number of games to label; all unless given")] = None,
-    per_game: Annotated[int, typer.Option(min=1, help="positions of a game")] = LabelPlan.per_game,
-    visits: Annotated[int, typer.Option(min=1, help="visits of a search; 1: the network alone")] = LabelPlan.visits,
+    per_game: Annotated[int, typer.Option(min=1, help="positions of a game")] = 8,
+    visits: Annotated[int, typer.Option(min=1, help="visits of a search; 1: the network alone")] = 1,
     vary_rules: Annotated[
         bool, typer.Option(help="put half of the games under other rules, and half under another komi")
-    ] = LabelPlan.vary_rules,
+    ] = True,
     licence: Annotated[str, typer.Option(help="licence of the teacher; that on its card unless given")] = "",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="decides games, positions and rules")] = 0,
     add: Annotated[
@@ -47,6 +40,13 @@ def command(
     """
     from tengen.data.store import Store
     from tengen.data.writer import StoreAppender
+    from tengen.engine.label import Labeller, LabelPlan, check_teacher, games_between_saves
+    from tengen.engine.label_store import describe_labels, describe_teacher, enter_labels
+    from tengen.evaluators import load_evaluator
+    from tengen.evaluators.installed_networks import find_network
+    from tengen.evaluators.playout_file import is_playout
+    from tengen.runs.interruption import ShutdownFlag
+    from tengen.runs.progress import new_bar
 
     if is_playout(teacher):
         raise NetworkError(f"{teacher} is a playout policy: a teacher is a network")

@@ -4,10 +4,12 @@
 another program.
 """
 
+from __future__ import annotations
+
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,30 +22,11 @@ from tengen.cli.tables import new_table, print_table
 from tengen.coords import check_size
 from tengen.disk import cache_folder, cache_path, json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
-from tengen.evaluators import load_evaluator
-from tengen.evaluators.board_warnings import warn_of_boards
-from tengen.evaluators.evaluator import RAW_OPTIMISM
-from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
-from tengen.evaluators.foreign_networks import is_foreign
-from tengen.evaluators.installed_networks import (
-    SHIPPED,
-    UnknownNetwork,
-    add_network,
-    default_by_size,
-    find_network,
-    installed,
-    installed_files,
-    refuse_folder,
-    remove_network,
-)
-from tengen.evaluators.network_file import SUFFIX, Card, int8_path, read_card
-from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
-from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
-from tengen.evaluators.raw import raw_outputs
-from tengen.evaluators.symmetric import SYMMETRIES
 from tengen.game import Game
 from tengen.rules import Rules
-from tengen.sgf import read_game
+
+if TYPE_CHECKING:
+    from tengen.evaluators.network_file import Card
 
 
 def command(
@@ -64,7 +47,7 @@ def command(
         typer.Option(
             min=0,
             max=1,
-            help=f"with --raw: share of the optimistic policy of KataGo's networks; {RAW_OPTIMISM} unless given",
+            help="with --raw: share of the optimistic policy of KataGo's networks; 0.2 unless given",
         ),
     ] = None,
     size: Annotated[
@@ -88,6 +71,11 @@ def command(
     --out FILE` makes one of two. `tengen nets export NET --format FORMAT` writes one for another program. `tengen nets
     quantize NET` writes an int8 file, for faster play on processors with VNNI or AMX.
     """
+    from tengen.evaluators.evaluator import RAW_OPTIMISM
+    from tengen.evaluators.installed_networks import find_network, installed
+    from tengen.evaluators.network_file import read_card
+    from tengen.evaluators.playout_file import installed_playouts, is_playout, read_playout_card
+
     if raw is not None:
         if name is None:
             raise NetworkError("--raw needs a network: tengen nets NAME --raw POSITION")
@@ -129,6 +117,9 @@ def add(
     ] = "",
 ) -> None:
     """Install a network for this user, so that every command knows it by its name."""
+    from tengen.evaluators.installed_networks import add_network
+    from tengen.evaluators.network_file import read_card
+
     path = add_network(file, name, profile)
     card = read_card(path)
     size = f", {card.config['size']}" if "size" in card.config else ""
@@ -137,18 +128,23 @@ def add(
 
 def remove(name: Annotated[str, typer.Argument(help="a network that `tengen nets add` installed")]) -> None:
     """Remove a network that was added, and its int8 file."""
+    from tengen.evaluators.installed_networks import remove_network
+
     for path in remove_network(name):
         print(f"{path} removed")
 
 
 def export(
     name: Annotated[str, typer.Argument(help="a network: the name of an installed one or a file")],
-    form: Annotated[str, typer.Option("--format", help=" or ".join(EXPORT_SUFFIXES))],
+    form: Annotated[str, typer.Option("--format", help="leela-zero or katago")],
     out: Annotated[
         Path | None, typer.Option(help="the file to write; NAME with the format's suffix unless given")
     ] = None,
 ) -> None:
     """Write a network as a file of another program: Leela Zero's text weights, or KataGo's format 15."""
+    from tengen.evaluators.export import export_network
+    from tengen.evaluators.installed_networks import find_network
+
     path = export_network(find_network(name), form, out)
     print(f"{name} written as {path}")
 
@@ -159,6 +155,7 @@ def join(
     out: Annotated[Path, typer.Option(help="the network file to write")],
 ) -> None:
     """Join the policy of one network and the value of another into one network file, as AlphaGo plays with."""
+    from tengen.evaluators.installed_networks import find_network
     from tengen.evaluators.join import join as write_joined
 
     card = write_joined(find_network(policy), find_network(value), out)
@@ -173,6 +170,8 @@ def quantize(
     ] = 256,
 ) -> None:
     """Write an int8 file beside a network, for processors with VNNI or AMX, and print what it costs."""
+    from tengen.evaluators.foreign_networks import is_foreign
+    from tengen.evaluators.installed_networks import SHIPPED, find_network
     from tengen.evaluators.quantize import MAX_TOP1_LOSS, MAX_WINRATE_ERROR
     from tengen.evaluators.quantize import quantize as write_int8
 
@@ -201,6 +200,8 @@ SUBCOMMANDS = {"add": add, "remove": remove, "export": export, "join": join, "qu
 
 def _position(text: str, size: int | None, rules: str, komi: float | None) -> Game:
     """The position that `--raw` names."""
+    from tengen.sgf import read_game
+
     file, _, moves = text.rpartition(":")
     if not file or not re.fullmatch("[0-9]{1,9}", moves):
         file, moves = text, ""
@@ -234,6 +235,11 @@ def _position(text: str, size: int | None, rules: str, komi: float | None) -> Ga
 
 
 def _print_raw(name: str, game: Game, symmetry: str, optimism: float, as_json: bool) -> None:
+    from tengen.evaluators import load_evaluator
+    from tengen.evaluators.board_warnings import warn_of_boards
+    from tengen.evaluators.raw import raw_outputs
+    from tengen.evaluators.symmetric import SYMMETRIES
+
     if symmetry != "all" and symmetry not in map(str, range(SYMMETRIES)):
         raise NetworkError(f"no symmetry {symmetry!r}: give 0 to 7 or all")
     chosen = range(SYMMETRIES) if symmetry == "all" else [int(symmetry)]
@@ -250,6 +256,11 @@ def find_file(name_or_path: str, *others: str) -> Path:
 
     Raises NetworkError for an unknown name. `others` are further names to suggest.
     """
+    from tengen.evaluators.installed_networks import UnknownNetwork, find_network, installed_files, refuse_folder
+    from tengen.evaluators.network_file import SUFFIX
+    from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
+    from tengen.evaluators.playout_file import find_playout, is_playout
+
     if name_or_path == "default":
         return find_network(name_or_path)
     try:
@@ -264,6 +275,8 @@ def find_file(name_or_path: str, *others: str) -> Path:
 
 
 def _print_list(cards: list[Card], default: str) -> None:
+    from tengen.evaluators.installed_networks import default_by_size
+
     of_text, of_numbers = ("name", "family", "size", "boards"), ("games", "hours", "int8")
     title = "Installed networks and playout policies"
     table = new_table(*of_text, *of_numbers, left=of_text, title=title, plain=True)
@@ -289,12 +302,16 @@ def _print_list(cards: list[Card], default: str) -> None:
 
 def _read_card(path: Path) -> Card:
     """The card of a network; `int8` among its metrics is what its int8 file costs, if it has one."""
+    from tengen.evaluators.network_file import read_card
+
     card = read_card(path)
     check_seal(path, NetworkError)
     return _with_int8(path, card)
 
 
 def _with_int8(path: Path, card: Card) -> Card:
+    from tengen.evaluators.network_file import int8_path, read_card
+
     found = int8_path(path)
     with suppress(NetworkError):  # a damaged one is said where it is used
         return card.model_copy(update={"metrics": read_card(found).metrics}) if found.is_file() else card

@@ -11,9 +11,6 @@ from tengen.cli.options import JsonOption
 from tengen.cli.tables import new_table, print_table
 from tengen.disk import json_text
 from tengen.errors import RecipeError
-from tengen.recipes.costs import kept_costs
-from tengen.recipes.loader import FOLDER, read_recipe, recipe_fields, recipe_names, recipe_text, settled
-from tengen.training.config import RunConfig
 
 _WIDE = 180  # columns, of the table with papers in a window
 
@@ -29,6 +26,8 @@ def command(
     Multiply-accumulates (MMAC: millions) are those of the convolutions and linear layers for one position, on the
     largest board that the recipe names, 19x19 where it names none.
     """
+    from tengen.recipes.loader import recipe_fields, recipe_names, recipe_text
+
     if name is not None:
         if published:
             raise RecipeError(f"--published is for the list of recipes: leave it out, or {name}")
@@ -60,6 +59,9 @@ def about(name: str) -> dict[str, Any]:
 
     The network is that of its start where it names none. None where a recipe of its kind has no such thing.
     """
+    from tengen.recipes.costs import kept_costs
+    from tengen.recipes.loader import FOLDER, read_recipe
+
     data = {"name": name, **read_recipe(FOLDER / f"{name}.yaml")}
     network, cost = data.get("network"), kept_costs().get(name)
     search = data.get("card", {}).get("search", {}) or data.get("search", {})
@@ -81,6 +83,9 @@ def about(name: str) -> dict[str, Any]:
 
 def _training(data: dict[str, Any]) -> str | None:
     """Optimizer, batch size and length of a supervised run."""
+    from tengen.recipes.loader import settled
+    from tengen.training.config import RunConfig
+
     if data.get("kind", "supervised") != "supervised":
         return None
     training = settled(data, None, RunConfig).training

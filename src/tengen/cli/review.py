@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -19,12 +19,9 @@ from tengen.cli.options import DeviceOption, RecordsArgument, ThreadsOption, clu
 from tengen.cli.tables import new_table, print_table
 from tengen.disk import DISK_FULL, write_whole
 from tengen.errors import SgfError, TengenError, os_reason, unknown_name
-from tengen.evaluators.board_warnings import boards_warning
-from tengen.evaluators.installed_networks import find_network
-from tengen.evaluators.portable_network import PortableNetwork
-from tengen.review.files import FORMATS, file_of, games_to_review
-from tengen.review.work import FinishedReview, ReviewWork, network_digest
-from tengen.runs.progress import new_bar
+
+if TYPE_CHECKING:
+    from tengen.review.work import FinishedReview, ReviewWork
 
 
 def command(
@@ -34,7 +31,7 @@ def command(
     visits: Annotated[int, typer.Option(min=2, help="visits of every position")] = 100,
     formats: Annotated[
         list[str] | None,
-        typer.Option("--format", help=f"{', '.join(FORMATS)}, or several of them: html,json; all unless given"),
+        typer.Option("--format", help="sgf, html, json, or several of them: html,json; all unless given"),
     ] = None,
     at_once: Annotated[int, typer.Option(min=1, max=16384, help="positions searched side by side")] = 16,
     threads: ThreadsOption = 0,
@@ -51,6 +48,13 @@ def command(
     record cannot be read or is illegal is reported, and the moves before it are reviewed; a game is refused where the
     points of its handicap stones are unknown.
     """
+    from tengen.evaluators.board_warnings import boards_warning
+    from tengen.evaluators.installed_networks import find_network
+    from tengen.evaluators.portable_network import PortableNetwork
+    from tengen.review.files import FORMATS, games_to_review
+    from tengen.review.work import ReviewWork, network_digest
+    from tengen.runs.progress import new_bar
+
     wanted = list(dict.fromkeys(name for given in formats or FORMATS for name in given.split(",")))
     for name in wanted:
         if name not in FORMATS:
@@ -95,6 +99,8 @@ def _review(work: ReviewWork, name: str, text: bytes | str, bar: Progress) -> Fi
 
 def _keep(out: Path, name: str, result: FinishedReview | str, quiet: bool) -> bool:
     """Write the files of a review and print what it says; False where there is none, or its files cannot be written."""
+    from tengen.review.files import file_of
+
     if isinstance(result, str):
         print(f"{name}: {result}", file=sys.stderr)
         return False

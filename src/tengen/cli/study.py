@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +12,10 @@ from tengen.cli.interruption import report_interruption
 from tengen.cli.options import settings_option
 from tengen.cli.tables import new_table, print_table
 from tengen.errors import RecipeError
-from tengen.runs.interruption import interrupt_after, sigterm_interrupts
-from tengen.studies.runner import RUNS, StudyFolder, run_study
-from tengen.studies.study import load_study, study_names
+from tengen.studies import study_names
+
+if TYPE_CHECKING:
+    from tengen.studies.runner import StudyFolder
 
 
 def command(
@@ -42,6 +43,9 @@ def command(
     The steps of a study are training runs, matches and measurements. Each lies in a run folder of its own. The same
     command goes on after an interruption. The page has `not run` where a step is missing.
     """
+    from tengen.studies.runner import RUNS, StudyFolder
+    from tengen.studies.study import load_study
+
     if study is None:
         if only or settings or quick or report or any(given is not None for given in (hours, scale, out, page)):
             raise RecipeError(f"the options are those of one study: give its name or path, such as {study_names()[0]}")
@@ -64,6 +68,8 @@ def command(
 
 def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
     from tengen.cli.app import check_command, main
+    from tengen.runs.interruption import interrupt_after, sigterm_interrupts
+    from tengen.studies.runner import run_study
 
     limit = None if hours is None else 3600 * hours
     with sigterm_interrupts(), interrupt_after(limit) as time_is_up, report_interruption(folder.path):
@@ -76,6 +82,9 @@ def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
 
 
 def _list() -> None:
+    from tengen.studies.runner import RUNS, StudyFolder
+    from tengen.studies.study import load_study
+
     table = new_table("name", "paper", "hours", "steps done", left={"name", "paper"}, title="Studies")
     for name in study_names():
         study = load_study(name)

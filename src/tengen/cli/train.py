@@ -15,14 +15,11 @@ from rich.console import Console
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder, settings_option
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind
-from tengen.recipes.loader import network_fields
-from tengen.runs.folder import RunFolder
-from tengen.training.config import LinearRun, RunConfig
 
 if TYPE_CHECKING:
     from tengen.networks import NetConfig
     from tengen.training.batches import TensorBatch
+    from tengen.training.config import LinearRun, RunConfig
     from tengen.training.start import TransferredLayers
     from tengen.training.trainer import Trainer
 
@@ -53,6 +50,11 @@ def command(
     quiet: QuietOption = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
+    from tengen.recipes import load_recipe, recipe_kind
+    from tengen.recipes.loader import network_fields
+    from tengen.runs.folder import RunFolder
+    from tengen.training.config import LinearRun, RunConfig
+
     settings, games, players = settings or [], games or [], player or []
     if players and not games:
         raise RecipeError("--player chooses among GAMES: give SGF files, folders or archives after the recipe")
@@ -167,6 +169,8 @@ def _own_store(settings: Sequence[str]) -> list[str]:
 
 def _check_own_games(run: LinearRun | RunConfig, folder: Path) -> None:
     """RecipeError where a run with games of its own would go on with others than its recipe has."""
+    from tengen.runs.folder import RunFolder
+
     before = (RunFolder(folder, run.kind).saved_recipe() or {}).get("data", {}).get("store")
     imported = before is not None and Path(before).name == _GAMES and (folder / _GAMES).exists()
     if imported and Path(run.data.store).resolve() not in {Path(before).resolve(), (folder / _GAMES).resolve()}:

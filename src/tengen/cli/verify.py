@@ -11,10 +11,6 @@ import typer
 
 from tengen.checksums import Integrity
 from tengen.errors import NetworkError, TengenError
-from tengen.evaluators.installed_networks import UnknownNetwork, default_by_size, find_network
-from tengen.evaluators.network_file import int8_path
-from tengen.evaluators.playout_file import find_playout, is_playout
-from tengen.runs.verify import verify
 
 _DAMAGE = (Integrity.ALTERED, Integrity.MISSING)
 
@@ -29,6 +25,8 @@ def command(
     Says of each file whether it is intact, altered, missing or without a checksum, which files of earlier versions are.
     The exit status is 1 where a file is altered or missing.
     """
+    from tengen.runs.verify import verify
+
     count: Counter[Integrity] = Counter()
     for path in paths:
         if path.is_dir() and not any(path.iterdir()):
@@ -45,6 +43,10 @@ def command(
 
 def _files(path: Path) -> Iterator[Path]:
     """The path, or the files of what is installed by this name: of a network its int8 file too."""
+    from tengen.evaluators.installed_networks import UnknownNetwork, default_by_size, find_network
+    from tengen.evaluators.network_file import int8_path
+    from tengen.evaluators.playout_file import find_playout, is_playout
+
     if path.exists():
         yield path
     elif is_playout(str(path)):

@@ -10,7 +10,6 @@ from rich.console import Console
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder, settings_option
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind
 
 KINDS = ("selfplay", "policy-gradient")
 Role = Literal["lead", "generate", "rate"]
@@ -27,6 +26,8 @@ def command(
     quiet: QuietOption = False,
 ) -> None:
     """Train a network by self-play. The same command resumes a run that was stopped or killed."""
+    from tengen.recipes import recipe_kind
+
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
@@ -47,6 +48,7 @@ def command(
 
 
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluster: str, quiet: bool) -> Path | None:
+    from tengen.recipes import load_recipe
     from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import SelfPlayConfig
     from tengen.selfplay.folder import SelfPlayFolder
@@ -79,6 +81,7 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
 
 
 def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
+    from tengen.recipes import load_recipe
     from tengen.reinforce.config import PolicyGradientConfig
     from tengen.reinforce.loop import run_policy_gradient
 

@@ -19,7 +19,8 @@ import tengen
 from tengen.disk import write_text
 from tengen.errors import RecipeError, TengenError, Terminated, unknown_name
 from tengen.runs.folder import RunFolder
-from tengen.studies.study import Step, Study, inputs, study_names
+from tengen.studies import study_names
+from tengen.studies.study import Step, Study, inputs
 
 Run = Callable[[Sequence[str]], int]
 """Carries out a command of `tengen` from its words; returns its exit status."""

@@ -14,11 +14,11 @@ from pydantic import BaseModel, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, network_fields, read_recipe, recipe_kind, settled
+from tengen.studies import FOLDER, study_names
 from tengen.training.config import LinearRun, RunConfig, ScheduleConfig
 from tengen.training.recipe import FileName, Strict
 from tengen.training.recipe import key as field
 
-FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "iterations", "cycles")
 """Options and settings that a reduced run scales, besides the lengths of training runs. The time and the visits of a
 move are conditions of a match, not its length."""
@@ -417,11 +417,6 @@ def _fill(value: Any, filled: Mapping[str, Any]) -> Any:
             return text
         value = value.replace(f"{{{name}}}", str(text))
     return value
-
-
-def study_names() -> list[str]:
-    """The studies that come with Tengen."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
 def load_study(name_or_path: str) -> Study:
