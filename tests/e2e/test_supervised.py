@@ -65,6 +65,7 @@ def test_the_network_predicts_unseen_games_far_better_than_chance(tengen: Run, u
     assert top1 > 10 / 362, "ten times the accuracy of the uniform policy"
 
 
+@pytest.mark.slow
 def test_the_network_answers_over_gtp(tengen: Run, network: Path) -> None:
     commands = "boardsize 9\nclear_board\nkomi 7\nplay b e5\ngenmove w\nshowboard\nquit\n"
     done = tengen("gtp", "--net", network, "--visits", "16", input=commands, timeout=120)
