@@ -162,6 +162,19 @@ def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) 
       if (heading.checkVisibility() && !apart(text, next)) found.push(heading);
     }
     found.push(...[...document.querySelectorAll(".tg-nav-where")].filter((one) => one.offsetHeight > 30));
+    const [top, stage] = ["[data-testid=new-game]", ".tg-stage"].map((name) => document.querySelector(name));
+    if (!apart(top, stage) && !apart(stage, top)) found.push(top);
+    found.push(...[...document.querySelectorAll(".tg-pair")].filter((one) => one.scrollWidth > one.clientWidth));
+    for (const line of document.querySelectorAll(".tg-player-more > :first-child:not(:empty)")) {
+      for (const word of line.textContent.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(line.firstChild, word.index);
+        range.setEnd(line.firstChild, word.index + word[0].length);
+        if (range.getClientRects().length > 1) found.push(line);
+      }
+    }
+    const below = (one) => box(one).bottom > box(one.closest(".tg-dialog")).bottom;
+    found.push(...[...document.querySelectorAll(".tg-dialog > :last-child .q-btn")].filter(below));
     return [document.documentElement.scrollWidth, ...found.map((one) => one.outerHTML.slice(0, 80))];
     """
     with open_browser(tmp_path) as tab:
@@ -173,7 +186,9 @@ def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) 
             if dialog == "new-game":
                 tab.press("new-game-dialog", "Watch")
                 tab.choose("white", "Other network")
-            for width, height in ((1400, 900), (1024, 768), (360, 740), (320, 568), (667, 375)):
+                tab.choose("time", "60 min")
+            sizes = (1400, 900), (1024, 768), (360, 740), (320, 568), (667, 375), (568, 320), (700, 450), (740, 520)
+            for width, height in sizes:
                 size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}
                 tab.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 tab.until(lambda width=width: tab.script(overflow) == [width])

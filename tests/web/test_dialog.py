@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from web_alone import any_element, client_of, perform, press
+from nicegui import ui
+from web_alone import any_element, client_of, element, perform, press, send
 from web_engine import until
 
 from tengen.web.page import Page
@@ -36,6 +37,20 @@ def test_a_question_is_asked_once() -> None:
         await until(lambda: any_element("ask-resign"))
         press("ask-resign-resign")
         await until(lambda: page.session.result == "W+R")
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_choice_of_a_game_is_cancelled() -> None:
+    async def scene(page: Page) -> None:
+        before = page.session
+        task = asyncio.create_task(page.open_record(b"(;SZ[9];B[aa])(;SZ[9];B[bb])"))
+        await until(lambda: any_element("choose-game"))
+        parts = element("choose-game").descendants()
+        (cancel,) = [part for part in parts if isinstance(part, ui.button) and part.text == "Cancel"]
+        send(cancel, "click")
+        await task
+        assert page.session is before and not any_element("choose-game")
 
     perform(scene, GameSettings(size=9))
 

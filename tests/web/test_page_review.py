@@ -209,8 +209,8 @@ def test_the_button_at_the_end_of_a_game_says_that_it_stops_a_review() -> None:
         page.refresh()
         shown = []
         for _ in range(3):
-            shown.append(element("review-end").text)  # type: ignore[attr-defined]
+            shown += [element("review-end").text, element("searched").text]  # type: ignore[attr-defined]
             press("review-end")
-        assert shown == ["Review game", "Stop review", "Review game"]
+        assert shown == ["Review game", "", "Stop review", "0 / 2", "Review game", ""]
 
     perform(scene, GameSettings(size=9, players=PEOPLE))

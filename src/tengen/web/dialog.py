@@ -22,8 +22,9 @@ def titled_dialog(title: str, name: str, is_open: bool = False) -> Iterator[ui.d
 
 @contextmanager
 def dialog_buttons(cancels: ui.dialog | None = None) -> Iterator[None]:
-    """The row at the end of a dialog, which the block fills with buttons, after one that cancels this dialog."""
-    with ui.row().classes("w-full justify-end gap-2"):
+    """The row at the end of a dialog, in view where the dialog scrolls. The block fills it with buttons, after one that
+    cancels this dialog."""
+    with ui.row().classes("tg-dialog-buttons w-full justify-end gap-2"):
         if cancels is not None:
             ui.button(_("Cancel"), on_click=cancels.close, color=None).props("flat no-caps")
         yield

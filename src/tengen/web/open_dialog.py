@@ -160,6 +160,8 @@ async def choose_game(texts: Sequence[tuple[str, str]], number: int) -> int | No
         if number > len(texts):
             listed = _("The first {n} are listed; divide the file to reach others.", n=MAX_GAMES_LISTED)
             ui.label(listed).classes("tg-note")
+        with dialog_buttons(dialog):
+            pass  # a tap on a game chooses it
     answer = await answer_of(dialog)
     return answer if isinstance(answer, int) else None
 

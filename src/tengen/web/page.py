@@ -422,7 +422,7 @@ class Page:
 
     def _caption(self, shown: SearchResult | None) -> str:
         if progress := self.controller.review_progress:
-            return _("{n} of {all} positions", n=progress[0], all=progress[1])
+            return f"{progress[0]} / {progress[1]}"
         return visits_text(shown.visits) if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
