@@ -302,7 +302,7 @@ export default {
       const digits = this.cell < 46 && Math.abs(c.score) >= 9.95 ? 0 : 1; // a small disc has little room
       const score = c.score === null ? count(c.visits) : signed(c.score, digits);
       if (this.cell < 46 || c.score === null) return [[rate, -2], [score, 30]];
-      return [[rate, -10], [score, 16], [count(c.visits), 40]];
+      return [[rate, -11], [score, 13], [count(c.visits), 34]];
     },
     // Longer labels would be too small to read.
     shortened(text) {

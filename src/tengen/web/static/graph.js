@@ -25,7 +25,7 @@ export default {
     </g>
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" :r="2.5 + 0.6 * m.grade"/>
     <circle v-if="at(here)" class="tg-graph-dot" :cx="x(here)" :cy="heightOf(at(here))" r="4"/>
-    <text class="tg-graph-label" x="6" y="14">{{ describe(pointed ?? here) }}</text>
+    <text class="tg-graph-label" :x="aside ? width - 6 : 6" y="14" :text-anchor="aside ? 'end' : 'start'">{{ describe(pointed ?? here) }}</text>
   </svg>
   <div class="tg-graph-legend">
     <button v-for="name in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
@@ -54,6 +54,8 @@ export default {
   computed: {
     // The line may have become shorter under the pointer.
     pointed() { return this.hovered === null ? null : Math.min(this.hovered, this.last); },
+    // The caption is at the other side than the place that it tells of, whose line would cross it.
+    aside() { return this.x(this.pointed ?? this.here) < this.width / 2; },
     span() {
       const most = Math.max(5, ...this.found.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
