@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -35,6 +36,8 @@ from tengen.training.config import LinearRun, RunConfig
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tengen"
 STUDIES = ROOT / "docs" / "studies"
+_CODE = re.compile(r"<code>[^<]*</code>")
+_OPTION = re.compile(r"(?<![^\s>])--?[a-z][\w-]*(?: \w[\w.-]{0,24}(?![^\s<]))?")
 _OTHER = ("network", "start", "training.losses", "training.value_loss", "training.optimizer")
 """Settings with which a step of a study trains something else than its recipe."""
 
@@ -57,6 +60,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if marker in markdown:
             markdown = markdown.replace(marker, make())
     return markdown
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Mark options in code, which the style sheet keeps in a line with a short value: browsers break after dashes."""
+    return _CODE.sub(lambda code: _OPTION.sub(r'<span class="option">\g<0></span>', code[0]), html)
 
 
 def packages_table() -> str:

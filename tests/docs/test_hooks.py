@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -99,3 +100,10 @@ def test_the_command_line_has_the_defaults_that_help_prints(hooks: ModuleType) -
     assert "`--no-ponder` | `--no-ponder` |" in gtp and "`--no-resign` | `--resign` |" in gtp
     assert "| `--force-komi` |  |" in gtp and "| `--min-rank` TEXT |  |" in import_
     assert "| `--out` PATH | required |" in import_ and "| `STORE...` | required |" in label
+
+
+def test_options_in_code_are_marked_so_that_no_line_ends_after_their_dashes(hooks: ModuleType) -> None:
+    html = "<td>well-known --only</td><code>tengen study alphago-2016 --only value-all --set a-b=1 -m</code>"
+    marked = hooks.on_page_content(html, None, None, None)
+    assert re.findall(r'<span class="option">(.*?)</span>', marked) == ["--only value-all", "--set", "-m"]
+    assert re.sub(r"</?span[^>]*>", "", marked) == html

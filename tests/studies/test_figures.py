@@ -163,6 +163,22 @@ def test_every_figure_of_a_row_can_be_found() -> None:
     assert set(FIGURES) == set(_FIND)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "ends", "text"),
+    [
+        (Figure(figure="value_mse", of=["a"]), (0.43006, 0.42203, 0.43817), "0.4301 (0.4220 to 0.4382)"),
+        (Figure(figure="value_mse", of=["a"]), (0.24991, 0.24952, 0.2503), "0.2499 (0.2495 to 0.2503)"),
+        (Figure(figure="training", of=["a"], key="value_mse"), (0.25, math.nan, math.nan), "0.2500"),
+        (Figure(figure="cross_entropy", of=["a"]), (2.1, 2.0, 2.2049), "2.10 (2.00 to 2.20)"),
+        (Figure(figure="cross_entropy", of=["a"]), (0.0, 0.0, 0.0), "0 (0 to 0)"),
+    ],
+)
+def test_a_figure_has_as_many_decimals_as_its_interval(
+    wanted: Figure, ends: tuple[float, float, float], text: str
+) -> None:
+    assert shown(wanted, Estimate(*ends, 9)) == text
+
+
 def test_a_speedup_is_a_ratio_and_no_share() -> None:
     twice = Figure(figure="speedup", of=["a"], minus=["b"], key="top1")
     assert shown(twice, Estimate(2.0, math.nan, math.nan, 9)) == "2"

@@ -16,7 +16,7 @@ from studies.small_study import description, put_network, study
 from tengen.evaluators.network_file import Card
 from tengen.recipes.loader import network_cost, network_fields
 from tengen.studies.figures import TrainingRun, find_figure
-from tengen.studies.page import _estimate, _numbers, _run_record, _training_row
+from tengen.studies.page import _command, _estimate, _numbers, _run_record, _training_row
 from tengen.studies.runner import StudyFolder, run_study
 from tengen.studies.study import Figure, load_study
 from tengen.training.metrics import Estimate, PredictionResults
@@ -41,7 +41,8 @@ def test_a_study_runs_once_and_its_page_has_the_figures_of_its_runs(
     assert row["Elo"].split()[0] in ("-inf", "-0", "+0", "+inf")  # two games of policies: a side wins both, or each one
     assert re.search(r"\| duel \| done in \d+ s; SPRT of Elo 0 against 200: LLR .* after 1 pairs \|", page)
     for over in ("samples", "hours"):
-        assert (pages / f"small-study-accuracy-{over}.svg").read_text().startswith("<svg")
+        plot = (pages / f"small-study-accuracy-{over}.svg").read_text()
+        assert plot.startswith("<svg") and f">Accuracy by {over}</text>" in plot
     # Nothing runs again, and the page is the same.
     before = {file: file.stat().st_mtime_ns for file in runs.glob("*.json")}
     assert len(before) == 3
@@ -88,7 +89,9 @@ def test_the_page_of_your_own_study_is_in_the_folder_of_its_runs_and_names_its_f
     assert not (tmp_path / "docs").exists()
     page = (tmp_path / "runs" / "studies" / "my own" / "my own.md").read_text()
     commands = [part.split("`")[0] for part in page.split("`tengen study ")[1:]]
-    assert len(commands) == 7 and all(shlex.split(words)[0] == "my own.yaml" for words in commands)
+    assert len(commands) == 2 and all(shlex.split(words)[0] == "my own.yaml" for words in commands)
+    assert "Commands that begin with an option are those of `tengen study 'my own.yaml'`." in page
+    assert page.count("| `--only ") == 6
 
 
 @pytest.mark.slow
@@ -224,6 +227,19 @@ def test_the_table_of_the_steps_has_what_a_network_can_show() -> None:
     assert rows[0][4] == "80" and rows[0][6:8] == ["-", "-"] and rows[1][4] == "-"
     noted = _training_row({**value, "scale": 0.1, "note": "of an earlier recipe"}, 1.0)
     assert noted[0] == "net, 0.1 of its length, of an earlier recipe"
+
+
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        ("convs=['5x5x64', '3x3x8']", "\"convs=['5x5x64', '3x3x8']\""),
+        ("a b", "'a b'"),
+        *((word, shlex.quote(word)) for word in ("it's $5", "it's `x`", "it's !", 'it\'s "it"', "it's \\")),
+    ],
+)
+def test_commands_are_readable_and_the_shell_reads_them_back(word: str, written: str) -> None:
+    assert _command(["tengen", word]) == f"tengen {written}"
+    assert shlex.split(_command(["tengen", word])) == ["tengen", word]
 
 
 def test_matches_of_a_study_are_rated_together(tmp_path: Path) -> None:

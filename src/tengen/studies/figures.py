@@ -325,13 +325,20 @@ def shown(wanted: Figure, found: Estimate | None) -> str:
         text = f"{100 * found.mean:{sign}.1f}{unit}"
         ends = [f"{100 * end:{sign}.1f}" for end in (found.low, found.high)]
     else:
-        form = wanted.form or _form(wanted)
+        form = wanted.form or _form(wanted, found)
         text, ends = form.format(found.mean), [form.format(end) for end in (found.low, found.high)]
     return text if math.isnan(found.low) else f"{text} ({ends[0]} to {ends[1]})"
 
 
-def _form(wanted: Figure) -> str:
-    """How numbers that are no shares are written unless a row says so."""
+def _form(wanted: Figure, found: Estimate) -> str:
+    """How a number that is no share, and its interval, are written unless a row says so."""
     if wanted.figure == "elo":
         return "{:+.0f}"
-    return "{:+.3f}" if wanted.minus and wanted.figure != "speedup" else "{:,.3g}"
+    sign = "+" if wanted.minus and wanted.figure != "speedup" else ""
+    if wanted.figure != "speedup" and "value_mse" in (wanted.figure, wanted.key):
+        return f"{{:{sign}.4f}}"
+    if sign:
+        return "{:+.3f}"
+    if math.isnan(found.low) or not found.mean:
+        return "{:,.3g}"
+    return f"{{:,.{max(0, 2 - math.floor(math.log10(abs(found.mean))))}f}}"  # as many decimals at the ends

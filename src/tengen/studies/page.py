@@ -43,6 +43,7 @@ _SHORT = (
     "the start. They do not show where it ends."
 )
 _DONE = "done"
+_SPECIAL = frozenset('"$`\\!')  # characters that double quotes do not make plain
 Found = TypeVar("Found")
 
 
@@ -80,13 +81,24 @@ class _Command:
 
     def of(self, share: float) -> str:
         """The command that runs the study with this share of the length."""
+        return self._words(*self._options(share))
+
+    def options(self, share: float, steps: Sequence[str]) -> str:
+        """The options of `whole` that run these steps with this share of the length."""
+        return _command([*self._options(share), *(word for step in steps for word in ("--only", step))])
+
+    @property
+    def whole(self) -> str:
+        return self._words()
+
+    def _options(self, share: float) -> list[str]:
         options = [] if share == 1 else ["--scale", f"{share:g}"]
         folder = self.folders.get(share)
         if folder is not None and folder.path != StudyFolder.at(RUNS / folder.study.name, folder.whole, share).path:
             options += ["--out", str(folder.path)]
         if folder is self._first and self.out != folder.usual_page:
             options += ["--page", str(self.out)]
-        return self._words(*options)
+        return options
 
     @property
     def quick(self) -> str:
@@ -98,7 +110,7 @@ class _Command:
 
     def _words(self, *options: str) -> str:
         settings = [word for setting in self.settings for word in ("--set", setting)]
-        return shlex.join(["tengen", "study", self._first.study.source, *settings, *options])
+        return _command(["tengen", "study", self._first.study.source, *settings, *options])
 
 
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, settings: Sequence[str] = ()) -> Path:
@@ -153,6 +165,9 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: _Com
         f"on after an interruption; `{command.quick}` runs every step in a small part of its length.",
         _SHORT if short else "",
         "## Results",
+        f"Commands that begin with an option are those of `{command.whole}`."
+        if any(isinstance(row.ours, Figure) for row, _ in contents.figures)
+        else "",
         _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
         *(f"![{name}]({name}.svg)" for name in contents.plots),
         *([] if reduced or not study.conclusions else ["## Conclusions", _list(study.conclusions)]),
@@ -272,7 +287,7 @@ def _plots(
         if found and found[0] >= kept:
             kept, lines = found
             note = "" if kept == next(iter(folders)) else f", {kept:.3g} of the length"
-            save_plot(path, f"{wanted.title}{note}", _LABELS[over], _drawing(lines, wanted, over))
+            save_plot(path, f"{wanted.title} by {over}{note}", _LABELS[over], _drawing(lines, wanted, over))
         if kept:
             plots.append((name, kept))
         else:
@@ -291,6 +306,7 @@ def _lines(folder: StudyFolder, wanted: Curves) -> dict[str, Curve] | None:
 
 
 _LABELS = {"samples": "million samples", "hours": "hours of training"}
+_SCALES = {"value_mse": "mean squared error, 0 to 1"}
 
 
 def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Axes], None]:
@@ -308,7 +324,7 @@ def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Ax
                 inside = [(x / 1e6, y) for x, y in points if x / 1e6 <= right]
                 if inside:
                     axes.plot(*zip(*inside, strict=True), "x", color=INK, label=label)
-        axes.set_ylabel("percent" if unit == 100 else wanted.figure.replace("_", " "))
+        axes.set_ylabel("percent" if unit == 100 else _SCALES.get(wanted.figure, wanted.figure.replace("_", " ")))
 
     return draw
 
@@ -374,9 +390,8 @@ def _ours(command: _Command, wanted: Figure | Documented, found: _Shown | None, 
     if isinstance(wanted, Documented):
         return wanted.text, f"`{wanted.command}`"
     share = found.share if found else scale
-    steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
     cell = shown(wanted, found.estimate if found else None)
-    return cell, f"`{command.of(share)} {steps}`"
+    return cell, f"`{command.options(share, [*wanted.of, *wanted.minus])}`"
 
 
 def _differs(row: Row, found: _Shown | None, scale: float) -> str:
@@ -408,7 +423,12 @@ def _test(path: Path) -> str:
 
 def _words(folder: StudyFolder, step: str) -> str:
     command = folder.command(step)
-    return shlex.join(command if command[0] == "python" else ["tengen", *command])
+    return _command(command if command[0] == "python" else ["tengen", *command])
+
+
+def _command(words: Sequence[str]) -> str:
+    """A command line for a shell, in double quotes where a word has single ones: `shlex` makes five marks of each."""
+    return " ".join(f'"{word}"' if "'" in word and _SPECIAL.isdisjoint(word) else shlex.quote(word) for word in words)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
