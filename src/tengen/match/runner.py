@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from tengen.cluster import Cluster
 from tengen.errors import RecipeError
@@ -42,8 +43,33 @@ class MatchObserver:
         """No game was missing: all, `games` of them, were played before. There are no other events then."""
 
 
+class PlayGames(Protocol):
+    """Plays games by their numbers, and yields them as they end."""
+
+    def __call__(self, indices: Iterable[int]) -> Iterator[Sequence[PlayedRecord]]: ...
+
+
+class Execution(ABC):
+    """Where the games of a match are played."""
+
+    @property
+    def find_network(self) -> FindNetwork:
+        """Gives the file of a network that a player names, so that games of another network do not mix in."""
+        return find_network
+
+    @abstractmethod
+    def games_at_once(self, settings: MatchSettings) -> int:
+        """The maximum of games side by side. Raises RecipeError for less than one."""
+
+    @abstractmethod
+    def start(
+        self, settings: MatchSettings, at_once: int
+    ) -> AbstractContextManager[tuple[PlayGames, Mapping[str, str]]]:
+        """Start all players for `at_once` games. Gives what plays the games, and the programs of `BatchMatch`."""
+
+
 @dataclass(frozen=True)
-class InWorkers:
+class InWorkers(Execution):
     """Plays a match in `workers` processes, one game at a time in each; by default as many as there are cores for.
 
     Each process imports the script anew: without `if __name__ == "__main__":` around the match the script fails. A
@@ -53,9 +79,17 @@ class InWorkers:
 
     workers: int | None = None
 
+    def games_at_once(self, settings: MatchSettings) -> int:
+        return games_at_once(settings, self.workers)
+
+    @contextmanager
+    def start(self, settings: MatchSettings, at_once: int) -> Iterator[tuple[PlayGames, Mapping[str, str]]]:
+        with WorkerPool(settings, at_once) as pool:
+            yield pool.play, pool.programs
+
 
 @dataclass(frozen=True)
-class InBatch:
+class InBatch(Execution):
     """Plays a match in this process, `at_once` games side by side. The other fields are those of `BatchMatch`.
 
     `find_network` gives the file of a network that a player names, so that games of another network do not mix in.
@@ -67,9 +101,18 @@ class InBatch:
     find_network: FindNetwork = find_network
     check: Check = never_stop
 
+    def games_at_once(self, settings: MatchSettings) -> int:
+        return self.at_once
+
+    @contextmanager
+    def start(self, settings: MatchSettings, at_once: int) -> Iterator[tuple[PlayGames, Mapping[str, str]]]:
+        with BatchMatch(settings, at_once, self.threads, self.open_player, self.check) as match:
+            match.start()
+            yield match.play_records, match.programs
+
 
 @dataclass(frozen=True)
-class InCluster:
+class InCluster(Execution):
     """Plays a match by the workers of a cluster, up to `at_once` games side by side in each.
 
     `find_network` gives the file of a network that a player names, and `check` may raise, to stop.
@@ -80,8 +123,14 @@ class InCluster:
     find_network: FindNetwork = find_network
     check: Check = never_stop
 
+    def games_at_once(self, settings: MatchSettings) -> int:
+        return self.at_once
 
-Execution: TypeAlias = InWorkers | InBatch | InCluster
+    @contextmanager
+    def start(self, settings: MatchSettings, at_once: int) -> Iterator[tuple[PlayGames, Mapping[str, str]]]:
+        work = MatchWork(settings, at_once, self.find_network)
+        programs = start_players(self.cluster, work, self.check)
+        yield partial(play_by_cluster, self.cluster, work, self.check), programs
 
 
 def play_match(
@@ -105,8 +154,7 @@ def play_match(
     The default plays in worker processes: a script needs `if __name__ == "__main__":` (see InWorkers).
     """
     observer = observer or MatchObserver()
-    find = find_network if isinstance(execution, InWorkers) else execution.find_network
-    at_once = games_at_once(settings, execution.workers) if isinstance(execution, InWorkers) else execution.at_once
+    at_once = execution.games_at_once(settings)
     watch = FailureWatch(settings.pairings)
     with MatchFolder(folder) as files:
 
@@ -115,14 +163,14 @@ def play_match(
                 write_report(folder)
             return figures
 
-        about = settings.about(find)
+        about = settings.about(execution.find_network)
         files.check(about)
         missing = sum(1 for _ in settings.left(files.outcomes))
         if not missing or _is_decided(settings, files.outcomes):
             observer.complete(len(_played(settings, files)))
             return write()
         at_once = min(at_once, missing)
-        with _executor(settings, execution, at_once) as (play, programs):
+        with execution.start(settings, at_once) as (play, programs):
             files.begin({**about, "programs": programs})
             try:
                 observer.started(list(files.outcomes.values()), at_once)
@@ -149,27 +197,6 @@ def games_at_once(settings: MatchSettings, workers: int | None = None) -> int:
     if workers is None:
         return limit
     return min(workers, limit) if settings.timed else workers
-
-
-class _Play(Protocol):
-    def __call__(self, indices: Iterable[int]) -> Iterator[Sequence[PlayedRecord]]: ...
-
-
-@contextmanager
-def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> Iterator[tuple[_Play, Mapping[str, str]]]:
-    """A function that plays games by their numbers, once all players are ready, and the programs of `BatchMatch`."""
-    if isinstance(execution, InWorkers):
-        with WorkerPool(settings, at_once) as pool:
-            yield pool.play, pool.programs
-        return
-    if isinstance(execution, InCluster):
-        work = MatchWork(settings, at_once, execution.find_network)
-        programs = start_players(execution.cluster, work, execution.check)
-        yield partial(play_by_cluster, execution.cluster, work, execution.check), programs
-        return
-    with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
-        match.start()
-        yield match.play_records, match.programs
 
 
 def _play(
