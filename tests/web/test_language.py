@@ -83,6 +83,12 @@ def test_the_compiled_catalogue_is_that_of_the_texts(code: str) -> None:
     assert there == {key: message.string for key, message in messages(read_mo(compiled)).items()}
 
 
+@pytest.mark.parametrize("code", OTHERS)
+def test_the_list_of_moves_and_the_graph_have_one_word_for_the_score_lead(code: str) -> None:
+    translated = messages(catalogue(code))
+    assert str(translated["Score lead"].string) in str(translated["{color} lead"].string)
+
+
 def unmarked(path: Path) -> Iterator[str]:
     """Texts that the code shows to people as they are; those of the server are for the command line."""
     shows = {"label", "button", "checkbox", "notify", "tooltip", "set_text", "ask", "_failed", "_notify", "_give_up"}

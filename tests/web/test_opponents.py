@@ -43,7 +43,7 @@ def test_the_ladder_plays_as_measured_and_says_its_rank(size: int) -> None:
 
 def test_ranks_are_those_of_the_network_and_the_board_that_were_measured() -> None:
     other = Opponents(lambda size: "other").choices(9)["level-3"]
-    assert (other.title, other.about) == ("Level 3", "Not measured here.")
+    assert (other.title, other.about) == ("Level 3", "Strength not measured here.")
     assert Opponents(measured).choices(7)["level-3"].title == "Level 3"
     assert set(Opponents(lambda size: "").choices(9)) == {"visits-16", "visits-100", "visits-400", "visits-1600", "own"}
 
@@ -171,7 +171,7 @@ def test_players_are_described_in_the_language_of_the_page() -> None:
         context.run(use, code)
         about[code] = context.run(Opponents(measured).translated, settings).opponent.about
         assert about[code] == context.run(level_of_visits, 100).about
-    assert about["en"] == "Not measured." and len(set(about.values())) == len(LANGUAGES)
+    assert about["en"] == "Strength not measured." and len(set(about.values())) == len(LANGUAGES)
 
 
 def after(results: str, start: int = 6, highest: int = 12) -> list[int]:

@@ -178,6 +178,16 @@ def test_the_estimate_is_on_the_board_until_a_second_tap_or_the_policy() -> None
     perform(scene, GameSettings(size=9, players=PEOPLE), Sure())
 
 
+def test_the_policy_is_offered_where_a_network_has_one() -> None:
+    async def scene(page: Page) -> None:
+        assert is_shown("estimate") and not is_shown("policy")
+        page.controller.set_analysis(PageAnalysis("other"))
+        page.refresh()
+        assert is_shown("policy")
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
 @pytest.mark.parametrize("name", ["policy", "estimate"])
 def test_what_is_asked_of_the_chosen_network_is_reported_where_it_fails(name: str, told: list[str]) -> None:
     class Flawed(FakeEngine):

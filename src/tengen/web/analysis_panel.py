@@ -48,12 +48,13 @@ class AnalysisPanel:
                 self._caption = ui.label().classes("tg-note").props("data-testid=searched")
                 self._review = ui.button(_("Review game"), on_click=on_review, color=None)
                 self._review.props("flat dense no-caps data-testid=review").classes("tg-link")
-                settings = ui.button(icon="tune", on_click=on_settings, color=None)
-                settings.props("flat dense size=sm data-testid=analysis-settings")
-                settings.props["aria-label"] = _("Network and visits")
-                settings.tooltip(_("Network and visits"))
-                self._switch = ui.switch(on_change=self._switched)
-                self._switch.props("dense color=teal data-testid=analysis").props["aria-label"] = _("Analyze")
+                with ui.element("div").classes("tg-row-end"):
+                    settings = ui.button(icon="tune", on_click=on_settings, color=None)
+                    settings.props("flat dense size=sm data-testid=analysis-settings")
+                    settings.props["aria-label"] = _("Network and visits")
+                    settings.tooltip(_("Network and visits"))
+                    self._switch = ui.switch(on_change=self._switched)
+                    self._switch.props("dense color=teal data-testid=analysis").props["aria-label"] = _("Analyze")
             with ui.element("div").classes("tg-toggles") as self._options:
                 self._moves, self._ownership = (
                     ui.checkbox(text, value=True, on_change=on_options).props("dense size=sm color=teal")

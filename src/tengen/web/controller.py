@@ -83,6 +83,11 @@ class EngineController:
         return chosen if chosen in self._engines.networks(self.session.game.size) else ""
 
     @property
+    def has_network(self) -> bool:
+        """Whether a network searches for the person on this board; without one there is no policy."""
+        return bool(self.network or self._engines.network(self.session.game.size))
+
+    @property
     def holds_clock(self) -> bool:
         """Whether no time runs: the person reads a warning, or the engine to move waits for the teacher, is paused, or
         its program starts."""

@@ -62,7 +62,7 @@ PEOPLE = (PERSON, PERSON)
 
 def level_of_visits(visits: int) -> PlayerChoice:
     """The engine with this number of visits a move, by the best move of the search."""
-    return PlayerChoice(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Not measured."), visits)
+    return PlayerChoice(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Strength not measured."), visits)
 
 
 SEARCH_VISITS = (16, 100, 400, 1600)
@@ -97,7 +97,7 @@ def ladder_level(size: int, number: int, network: str) -> PlayerChoice:
     found = level(size, number)
     title = _("Level {number}", number=number)
     if (found.size, found.network) != (size, network):
-        return PlayerChoice(f"level-{number}", title, _("Not measured here."), found.visits, found.style)
+        return PlayerChoice(f"level-{number}", title, _("Strength not measured here."), found.visits, found.style)
     low, high, rank = (rank_name(rank) for rank in (found.rank_low, found.rank_high, found.rank))
     elo = f"{round(found.elo):+,} Elo".replace("-", "\u2212")
     about = _(

@@ -103,6 +103,7 @@ class TeachingPanel:
         text, owners = estimated[1:] if estimated is not None and estimated[0] == position else ("", "")
         self._lines.set_text(text)
         self._lines.set_visibility(bool(text))
+        self._ask_policy.set_visibility(self._controller.has_network)
         show_pressed(self._ask_policy, bool(known))
         show_pressed(self._ask_estimate, bool(text))
         for made in (self._ask_hint, self._ask_estimate):  # the end has a count, which knows the marked stones
