@@ -30,7 +30,8 @@ from tengen.networks import FAMILIES
 from tengen.recipes import load_recipe, recipe_names
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.studies.study import Study, load_study, study_names
+from tengen.studies import study_names
+from tengen.studies.study import Study, load_study
 from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
