@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from contextvars import copy_context
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
+from web_kept import reopened
 from web_records import BRANCHED
 
 from tengen.engine import TimeControl
@@ -17,6 +20,8 @@ from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_tree
 from tengen.web.clock import GameClock
 from tengen.web.editor import Editor
+from tengen.web.language import use
+from tengen.web.library import GameLibrary
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PlayerChoice, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
@@ -361,6 +366,23 @@ def test_a_game_is_analyzed_and_played_on_from_any_point() -> None:
     session.seek(1)
     session.play_on((level, level))
     assert session.engine_to_move and not session.may_click
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_players_of_a_record_are_described_in_the_language_of_the_page(tmp_path: Path, kept: bool) -> None:
+    record, _ = open_record(b"(;SZ[9]KM[7]PW[Bo]WR[9p];B[ee])")
+    own = GameSession(GameSettings(size=9, komi=7.0, players=PEOPLE))
+    own.play(40)
+    for session, names, details in (
+        (record, ("\u9ed2", "Bo"), ("", "9p \u00b7 \u30b3\u30df 7")),
+        (own, ("\u9ed2", "\u767d"), ("", "\u30b3\u30df 7")),
+    ):
+        if kept:
+            GameLibrary(tmp_path).keep(session)
+        shown, context = reopened(tmp_path) if kept else session, copy_context()
+        assert (shown.names, shown.details) == (session.names, session.details)
+        context.run(use, "ja")
+        assert context.run(lambda shown=shown: (shown.names, shown.details)) == (names, details)
 
 
 def test_a_record_is_played_on_and_its_result_stays_until_the_new_one() -> None:

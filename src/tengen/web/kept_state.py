@@ -93,7 +93,8 @@ def resume(session: GameSession, state: dict[str, Any]) -> bool:
         played = {node.id: PlayedMove(before.get(at), spent.get(at)) for at, node in nodes.items()}
         session.resume(settings, state["live"] is True, tip, shown, state["left"], played)
         session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
-        session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
+        black_rank, white_details = (str(detail) for detail in state["record_details"])
+        session.record_ranks = black_rank, white_details.rpartition(" · ")[0]  # the last part is the komi
     except (KeyError, TypeError, ValueError, IndexError, TengenError):
         return False
     return True

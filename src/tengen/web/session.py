@@ -20,7 +20,7 @@ from tengen.web.counting import group_of, lost_result
 from tengen.web.language import _
 from tengen.web.players import PlayerChoice
 from tengen.web.running_review import RunningReview
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import GameSettings, Mode, player_details
 from tengen.web.view import BoardView
 from tengen.web.words import color_names, explain
 
@@ -91,8 +91,10 @@ class GameSession:
         self.edited_from: GameNode | None = None
         """Where a live game goes on after the editor; None where none waits for it. A removed node stays here, since an
         undo may bring it back."""
-        self.record_names = settings.names
-        self.record_details = settings.details
+        self.record_names = settings.names if settings.mode is not Mode.ANALYZE else ("", "")
+        """The names in the record, Black's first; empty for none."""
+        self.record_ranks: tuple[str, str] | None = None
+        """The ranks in the record, Black's first; None where its players are those of the settings."""
         self.clock = GameClock(settings.clock) if settings.clock else None
         self.result = ""
         self.others: tuple[list[bytes], list[bytes]] = [], []
@@ -121,9 +123,8 @@ class GameSession:
                 for replaced in self._replaced
                 if read_result(replaced.result).score is None
             ]
-        self.record_names = info.players(color_names())
-        komi = _("komi {komi:g}", komi=self.tree.komi)
-        self.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
+        self.record_names = info.black, info.white
+        self.record_ranks = info.black_rank, info.white_rank
         known = self._result_of_record
         if known != (str(read_result(self.result)) if self.result else ""):
             ended_at = self.ended_at if self.ended_at is not None and self.ended_at in self.tree else None
@@ -157,12 +158,20 @@ class GameSession:
     @property
     def names(self) -> tuple[str, str]:
         """The names of the players, Black's first: of those who move now, else of the record."""
-        return self.record_names if self.mode is Mode.ANALYZE else self.settings.names
+        if self.mode is not Mode.ANALYZE:
+            return self.settings.names
+        black, white = color_names()
+        return self.record_names[0] or black, self.record_names[1] or white
 
     @property
     def details(self) -> tuple[str, str]:
         """A line below each name."""
         return self.record_details if self.mode is Mode.ANALYZE else self.settings.details
+
+    @property
+    def record_details(self) -> tuple[str, str]:
+        """A line below each name of the record."""
+        return player_details(self.record_ranks or self.settings.titles, self.tree.komi)
 
     @property
     def control(self) -> TimeControl | None:
@@ -211,6 +220,7 @@ class GameSession:
         """Let these players go on from the shown position, Black's first; without clocks after a result."""
         if self.game.is_over:
             raise IllegalMove(_("the game is over in this position: go back to play on from an earlier one"))
+        self.record_ranks = self.record_ranks or self.settings.titles
         self.settings = replace(self.settings, players=players)
         if self.result:
             self.clock = None

@@ -103,8 +103,18 @@ class GameSettings:
     @property
     def details(self) -> tuple[str, str]:
         """A line below each name: how strong an engine is, and White's komi."""
-        black, white = (player.title for player in self.players)
-        return black, " · ".join(part for part in (white, _("komi {komi:g}", komi=self.komi)) if part)
+        return player_details(self.titles, self.komi)
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """How strong each player is, Black first; empty for a person."""
+        return self.players[0].title, self.players[1].title
+
+
+def player_details(ranks: tuple[str, str], komi: float) -> tuple[str, str]:
+    """A line below the name of each player, Black's first: the rank or strength, and White's komi."""
+    black, white = ranks
+    return black, " · ".join(part for part in (white, _("komi {komi:g}", komi=komi)) if part)
 
 
 def usual_komi(rules: str, handicap: int, size: int) -> float:
