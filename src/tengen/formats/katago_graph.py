@@ -53,6 +53,10 @@ GRAPH_VERSION = 4
 OPSET = 18
 FAR = 1e4
 """A logit that far below the others has probability 0, in every precision."""
+AREA_INPUT = 86
+"""The metadata input that depends on the board."""
+SUPERKO_INPUT, TERRITORY_INPUT = 6, 9
+"""Scalars of all plane sets of KataGo."""
 TensorLayout = Literal["image", "points"]
 
 
@@ -522,12 +526,6 @@ class _Graph:
     def _result(self, name: str, value: str) -> None:
         self._add("Identity", value, name=name)
         self._output(name, ["batch"])
-
-
-AREA_INPUT = 86
-"""The metadata input that depends on the board."""
-SUPERKO_INPUT, TERRITORY_INPUT = 6, 9
-"""Scalars of all plane sets of KataGo."""
 
 
 def _all_points(block: NestedBlock) -> bool:

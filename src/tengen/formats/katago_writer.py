@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from tengen.errors import NetworkError
 from tengen.formats.katago_model import (
     BLOCK_KINDS,
+    INPUT_SIZES,
+    PLANE_SETS,
     Activation,
     AttentionBlock,
     BatchNorm,
@@ -42,7 +44,7 @@ from tengen.formats.network_weights import require, stored_weights
 
 FORMAT = 15
 """The format that exported networks get."""
-PLANE_SET, PLANES, SCALARS = "katago-v7", 22, 19
+PLANE_SET = PLANE_SETS[FORMAT]
 _NEUTRAL = float(np.log(np.expm1(0.5)))
 """What softplus makes 0.5, for numbers that a network of ours does not predict."""
 
@@ -187,8 +189,9 @@ class _Residual:
             self._bias_norm("trunk.norm", stream), self._activation("trunk.act"),
         )  # fmt: skip
         return KataGoModel(
-            name, FORMAT, PLANES, SCALARS, Multipliers(score_error=150.0), False, trunk, self._policy(), self._value()
-        )
+            name, FORMAT, *INPUT_SIZES[PLANE_SET], Multipliers(score_error=150.0), False, trunk,
+            self._policy(), self._value(),
+        )  # fmt: skip
 
     def _blocks(self, name: str, stream: NDArray[np.float64]) -> tuple[tuple[Block, ...], NDArray[np.float64]]:
         """The blocks below a name, and the bias of the residual stream after them; `stream` is that before them."""
