@@ -39,7 +39,7 @@ from tengen.errors import TengenError
 from tengen.evaluators import Evaluator, load_evaluator
 from tengen.game import Game
 from tengen.match.conditions import Conditions
-from tengen.match.folder import read_folder
+from tengen.match.folder import read_folder, record_path
 from tengen.match.outcome import Outcome
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
@@ -111,7 +111,7 @@ def match(name: str, settings: MatchSettings, options: Options) -> dict[str, obj
 
 
 def moves(folder: Path, game: Outcome) -> tuple[object, ...]:
-    record = (folder / "games" / f"{game.index:05d}.sgf").read_bytes()
+    record = record_path(folder, game.index).read_bytes()
     return (game.black, *read_game(record)[0].moves)
 
 

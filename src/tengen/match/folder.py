@@ -128,6 +128,11 @@ def _filled(player: dict[str, Any]) -> dict[str, Any]:
     return {**player, **{name: value for name, value in _SINCE.items() if player.get(name) is None}}
 
 
+def record_path(folder: Path, index: int) -> Path:
+    """The record of a game of the match in `folder`, by the number of the game from 0."""
+    return folder / "games" / f"{index:05d}.sgf"
+
+
 def remove_match(folder: Path) -> None:
     """Remove the folder of a match, its `match.json` last: what a kill leaves is still known as that match."""
     for path in folder.iterdir():
@@ -204,7 +209,7 @@ class MatchFolder:
         """Write finished games: the records first, then all lines at once."""
         lines = []
         for outcome, sgf in played:
-            _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)
+            _write(record_path(self.folder, outcome.index), sgf)
             lines.append(with_digest(json_text(asdict(outcome)).encode(), sgf) + b"\n")
             self.outcomes[outcome.index] = outcome
         with on_disk(self._lines), self._lines.open("ab") as file:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tengen.errors import SgfError
+from tengen.match.folder import record_path
 from tengen.match.outcome import Outcome
 from tengen.ratings.pool import GameSet, Pool, digest
 from tengen.sgf.main_line import read_record
@@ -48,13 +49,8 @@ def duplicate_games(pool: Pool) -> list[str]:
 def distinct_games(folder: Path, outcomes: Iterable[Outcome]) -> int:
     """The number of different games, by their moves, of these games of a match folder."""
     # A pattern instead of an SGF reader, which takes ten times as long. A `]` in a comment has a backslash before it.
-    records = ((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes() for outcome in outcomes)
+    records = (record_path(folder, outcome.index).read_bytes() for outcome in outcomes)
     return len({b"".join(_MOVE.findall(record)) for record in records})
-
-
-def _digest_of(folder: Path, outcome: Outcome) -> bytes:
-    """Raises OSError or SgfError where the record cannot be read."""
-    return digest(read_record((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes()).moves)
 
 
 def _games(pool: Pool) -> Iterator[tuple[GameSet, str, str, bytes]]:
@@ -65,7 +61,7 @@ def _games(pool: Pool) -> Iterator[tuple[GameSet, str, str, bytes]]:
                 yield game_set, score.black, score.white, moves + bytes((int(score.wins), int(score.losses)))
     for game_set, outcome in pool.outcomes[:_MAX_READ]:
         try:
-            moves = _digest_of(game_set.source, outcome)
+            record = read_record(record_path(game_set.source, outcome.index).read_bytes())
         except (OSError, SgfError):
             continue
-        yield game_set, outcome.black, outcome.white, moves
+        yield game_set, outcome.black, outcome.white, digest(record.moves)

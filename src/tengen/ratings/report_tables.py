@@ -17,6 +17,7 @@ from markupsafe import Markup
 from tengen.errors import SgfError
 from tengen.game import BLACK, WHITE, Game
 from tengen.match.counting import PLAYOUTS
+from tengen.match.folder import record_path
 from tengen.match.outcome import Outcome
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, time_text, visits_a_move
 from tengen.ratings.pool import GameSet
@@ -167,7 +168,7 @@ def _chosen(games: Sequence[PlayedGame]) -> list[PlayedGame]:
 
 def _read(game_set: GameSet, outcome: Outcome) -> Game | None:
     try:
-        return read_game(game_set.source / "games" / f"{outcome.index:05d}.sgf", partial=True)[0]
+        return read_game(record_path(game_set.source, outcome.index), partial=True)[0]
     except (OSError, SgfError):
         return None
 
@@ -202,7 +203,7 @@ def _record(game_set: GameSet, outcome: Outcome, folders: Folders) -> Row:
 
 def _link(game_set: GameSet, outcome: Outcome, folders: Folders) -> str:
     """The address of a game's SGF."""
-    return f"{folders[game_set.source]}/{outcome.index:05d}.sgf"
+    return f"{folders[game_set.source]}/{record_path(game_set.source, outcome.index).name}"
 
 
 def _folders(games: Sequence[PlayedGame], out: Path) -> Folders:
