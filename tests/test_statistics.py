@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tengen.statistics import Tally, binomial_tail, design_effect, elo, student95, wilson
+from tengen.statistics import Tally, binomial_tail, design_effect, elo, expected_score, student95, wilson
 
 
 def test_wilson_against_published_values() -> None:
@@ -47,6 +47,8 @@ def test_elo() -> None:
     assert elo(10 / 11) == pytest.approx(400)
     assert elo(0.24) == pytest.approx(-elo(0.76))
     assert elo(1.0) == math.inf and elo(0.0) == -math.inf
+    for score in (0.0, 0.24, 0.5, 10 / 11, 1.0):
+        assert expected_score(elo(score)) == pytest.approx(score)
 
 
 def test_superiority_is_the_integral_of_the_beta_density() -> None:
@@ -69,6 +71,7 @@ def test_a_tally() -> None:
     assert (tally.games, tally.points, tally.score) == (10, 8.0, 0.8)
     assert tally.superiority() == pytest.approx(1 - Tally(wins=1, losses=7).superiority())
     assert tally + Tally(1, 2, 3) == sum([Tally(1, 2, 3), tally], Tally()) == Tally(8, 4, 4)
+    assert tally.turned == Tally(wins=1, draws=2, losses=7)
     assert Tally().interval() == (0.0, 1.0)
     assert Tally().score == 0.5
 

@@ -25,6 +25,11 @@ class Tally:
         return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
 
     @property
+    def turned(self) -> Tally:
+        """The same games from the side of the other player."""
+        return Tally(self.losses, self.draws, self.wins)
+
+    @property
     def games(self) -> int:
         return self.wins + self.draws + self.losses
 
@@ -131,6 +136,11 @@ def elo(score: float) -> float:
     if score >= 1:
         return math.inf
     return 400 * math.log10(score / (1 - score))
+
+
+def expected_score(difference: float) -> float:
+    """The score in 0..1 of a player that is so many Elo stronger: the inverse of `elo`."""
+    return float(1 / (1 + 10 ** (-difference / 400)))
 
 
 def binomial_tail(wins: int, games: int) -> float:

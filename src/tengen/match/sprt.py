@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from tengen.errors import RecipeError
 from tengen.match.outcome import Outcome
+from tengen.statistics import expected_score
 
 Doubles = NDArray[np.float64]
 _SCORES = np.linspace(0, 1, 5)  # of a pair of games
@@ -72,7 +73,7 @@ class Sprt(BaseModel):
     def ratio(self, counts: ArrayLike) -> Doubles:
         """Logarithm of the generalised likelihood ratio [...] for counts [..., 5] of pairs with 0, 1/4, ... 1."""
         seen = np.maximum(np.asarray(counts, np.float64), _UNSEEN)
-        likely0, likely1 = (_most_likely(seen, 1 / (1 + 10 ** (-elo / 400))) for elo in (self.elo0, self.elo1))
+        likely0, likely1 = (_most_likely(seen, expected_score(elo)) for elo in (self.elo0, self.elo1))
         ratio: Doubles = (seen * (np.log(likely1) - np.log(likely0))).sum(axis=-1)
         return ratio
 

@@ -58,7 +58,7 @@ def _games(pool: Pool) -> Iterator[tuple[GameSet, str, str, bytes]]:
     for game_set in pool.game_sets:
         for score, moves in zip(game_set.scores, game_set.moves, strict=False):
             if moves:
-                yield game_set, score.black, score.white, moves + bytes((int(score.wins), int(score.losses)))
+                yield game_set, score.black, score.white, moves + bytes((score.tally.wins, score.tally.losses))
     for game_set, outcome in pool.outcomes[:_MAX_READ]:
         try:
             record = read_record(record_path(game_set.source, outcome.index).read_bytes())

@@ -7,11 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tengen.errors import RecipeError
+from tengen.statistics import Tally
 
 
 @dataclass(frozen=True)
 class Score:
-    """The games between two players with these colors; `wins` and `losses` are Black's."""
+    """The games between two players with these colors; `wins` and `losses` are Black's.
+
+    The games that a prior stands for may be parts of games; those that were played are whole.
+    """
 
     black: str
     white: str
@@ -22,6 +26,11 @@ class Score:
     @property
     def games(self) -> float:
         return self.wins + self.draws + self.losses
+
+    @property
+    def tally(self) -> Tally:
+        """The games that were played, from Black's side."""
+        return Tally(int(self.wins), int(self.draws), int(self.losses))
 
 
 def merged(scores: Iterable[Score]) -> list[Score]:

@@ -14,7 +14,7 @@ from tengen.ratings.duplicate_games import duplicate_games
 from tengen.ratings.elo import FIRST_MOVE_DEVIATION, Rating, Ratings, fit
 from tengen.ratings.pool import GameRules, Pool
 from tengen.ratings.score import Score
-from tengen.statistics import Tally
+from tengen.statistics import Tally, expected_score
 
 ANCHOR = "GNU Go level 10"
 """The anchor where it took part."""
@@ -77,8 +77,8 @@ class Standings:
         """The games between two players from the side of the first, None if there are none."""
         if (tally := self._tallies.get((one, other))) is not None:
             return tally
-        turned = self._tallies.get((other, one))
-        return turned and Tally(turned.losses, turned.draws, turned.wins)
+        found = self._tallies.get((other, one))
+        return found and found.turned
 
     @cached_property
     def _tallies(self) -> dict[tuple[str, str], Tally]:
@@ -213,9 +213,8 @@ def _by_color(scores: list[Score]) -> dict[str, tuple[Tally, Tally]]:
     black: dict[str, list[Tally]] = defaultdict(list)
     white: dict[str, list[Tally]] = defaultdict(list)
     for score in scores:
-        wins, draws, losses = int(score.wins), int(score.draws), int(score.losses)
-        black[score.black].append(Tally(wins, draws, losses))
-        white[score.white].append(Tally(losses, draws, wins))
+        black[score.black].append(score.tally)
+        white[score.white].append(score.tally.turned)
     names = dict.fromkeys(name for score in scores for name in (score.black, score.white))
     return {name: (total(black[name]), total(white[name])) for name in names}
 
@@ -226,10 +225,9 @@ def _pairs(scores: list[Score], ratings: Ratings) -> tuple[PairResult, ...]:
     met: dict[tuple[str, str], list[Tally]] = defaultdict(list)
     expected: dict[tuple[str, str], float] = defaultdict(float)
     for score in scores:
-        wins, draws, losses = int(score.wins), int(score.draws), int(score.losses)
         first, second = sorted((score.black, score.white), key=lambda name: (order.get(name, last), name))
         black = first == score.black
-        met[first, second].append(Tally(wins, draws, losses) if black else Tally(losses, draws, wins))
+        met[first, second].append(score.tally if black else score.tally.turned)
         chance = _chance(score, ratings)
         expected[first, second] += score.games * (chance if black else 1 - chance)
     found = []
@@ -246,7 +244,7 @@ def _chance(score: Score, ratings: Ratings) -> float:
     if black is None or white is None:
         return 0.5
     ahead = black.elo - white.elo + (ratings.first_move.elo if ratings.first_move else 0.0)
-    return float(1 / (1 + 10 ** (-ahead / 400)))
+    return expected_score(ahead)
 
 
 def _mixed(rules: dict[GameRules, float]) -> list[str]:
