@@ -14,10 +14,7 @@ import pytest
 
 from tengen.cli.app import VERBS, check_command
 from tengen.errors import TengenError
-from tengen.recipes.loader import load_recipe, recipe_kind, recipe_names
-from tengen.reinforce.config import PolicyGradientConfig
-from tengen.selfplay.config import SelfPlayConfig
-from tengen.training.config import LinearRun, RunConfig
+from tengen.recipes.loader import load_run, recipe_names
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -117,7 +114,6 @@ WITH_COMMANDS = [page for page in PAGES if page.name != "log.md" and commands_of
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_options_and_settings_of_the_commands_exist(page: Path) -> None:
     """Commands may be named without their arguments, and lists of options are no commands."""
-    models = {"supervised": RunConfig, "linear-playout": LinearRun, "selfplay": SelfPlayConfig}
     for words in commands_of(page):
         if "--help" in words or words[0] == "COMMAND" or any(word.startswith("[-") for word in words):
             continue
@@ -130,7 +126,7 @@ def test_the_options_and_settings_of_the_commands_exist(page: Path) -> None:
         assert words[1] in recipe_names() or words[1].endswith((".yaml", ".yml")) or words[1].isupper(), words
         if words[1] in recipe_names():
             settings = [word for before, word in pairwise(words) if before == "--set"]
-            load_recipe(words[1], settings, model=models.get(recipe_kind(words[1]), PolicyGradientConfig))
+            load_run(words[0], words[1], settings)
 
 
 @pytest.fixture(scope="module")

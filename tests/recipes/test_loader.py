@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, loader, recipe_kind, recipe_names
-from tengen.recipes.loader import FOLDER, _apply, network_fields, read_recipe, recipe_text
+from tengen.recipes.loader import FOLDER, KINDS, _apply, load_run, network_fields, read_recipe, recipe_text
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
@@ -104,8 +104,9 @@ def test_a_name_is_no_path(name: str) -> None:
 
 @pytest.mark.parametrize("name", recipe_names())
 def test_every_shipped_recipe_loads(name: str) -> None:
-    run = load_recipe(name, model=MODELS[recipe_kind(name)])
-    assert run.name == name and run.description and run.hours
+    kind = recipe_kind(name)
+    run: Any = load_run(KINDS[kind].command, name)
+    assert type(run) is MODELS[kind] and run.name == name and run.description and run.hours
     if isinstance(run, LinearRun | PolicyGradientConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
@@ -400,6 +401,19 @@ def test_network_fields_are_checked() -> None:
 def test_a_recipe_of_another_kind_is_no_network() -> None:
     with pytest.raises(RecipeError, match="of kind linear-playout, not supervised"):
         load_recipe("linear-tygem")
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "kind", "right"),
+    [
+        ("train", "tiny-5x5", "selfplay", "zero"),
+        ("train", "alphago-rl-9x9", "policy-gradient", "zero"),
+        ("zero", "linear-tygem", "linear-playout", "train"),
+    ],
+)
+def test_a_recipe_of_another_command_is_refused_with_its_own(command: str, name: str, kind: str, right: str) -> None:
+    with pytest.raises(RecipeError, match=f"^{name} is a recipe of kind {kind}: tengen {right} {name}$"):
+        load_run(command, name)
 
 
 def test_a_kind_that_there_is_not_is_refused(tmp_path: Path) -> None:

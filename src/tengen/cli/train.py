@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tengen.training.start import TransferredLayers
     from tengen.training.trainer import Trainer
 
-KINDS = ("supervised", "linear-playout")
 _GAMES = "games"  # in the folder of a run: the store of its own games
 _SHOWN = 6  # words of an earlier command in a message
 
@@ -50,21 +49,18 @@ def command(
     quiet: QuietOption = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
-    from tengen.recipes import load_recipe, recipe_kind
-    from tengen.recipes.loader import network_fields
+    from tengen.recipes.loader import load_run, network_fields, run_kind
     from tengen.runs.folder import RunFolder
     from tengen.training.config import LinearRun, RunConfig
 
     settings, games, players = settings or [], games or [], player or []
     if players and not games:
         raise RecipeError("--player chooses among GAMES: give SGF files, folders or archives after the recipe")
-    kind = recipe_kind(recipe, *KINDS)
-    if kind not in KINDS:
-        raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
+    kind = run_kind("train", recipe)
     if kind == "linear-playout" and cluster:
         raise RecipeError(f"linear playout policies are learned in this process: {recipe} runs without --cluster")
-    model: type[LinearRun] | type[RunConfig] = LinearRun if kind == "linear-playout" else RunConfig
-    run = load_recipe(recipe, _own_store(settings) if games else settings, model=model)
+    run = load_run("train", recipe, _own_store(settings) if games else settings)
+    assert isinstance(run, LinearRun | RunConfig)
     folder = run_folder(out, run.name)
     RunFolder(folder, kind).check_kind()
     if not games:

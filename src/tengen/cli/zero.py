@@ -11,7 +11,6 @@ from tengen.cli.interruption import report_interruption
 from tengen.cli.options import QuietOption, RecipeArgument, RunFolderOption, cluster_option, run_folder, settings_option
 from tengen.errors import RecipeError
 
-KINDS = ("selfplay", "policy-gradient")
 Role = Literal["lead", "generate", "rate"]
 
 
@@ -26,11 +25,9 @@ def command(
     quiet: QuietOption = False,
 ) -> None:
     """Train a network by self-play. The same command resumes a run that was stopped or killed."""
-    from tengen.recipes import recipe_kind
+    from tengen.recipes.loader import run_kind
 
-    kind = recipe_kind(recipe, *KINDS)
-    if kind not in KINDS:
-        raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
+    kind = run_kind("zero", recipe)
     if kind == "policy-gradient" and cluster:
         raise RecipeError(f"policy-gradient runs play in one process: {recipe} runs without --cluster")
     if kind == "policy-gradient" and role != "lead":

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, get_args, get_origin, overload
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, get_args, get_origin, overload
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -22,7 +23,22 @@ if TYPE_CHECKING:
     from tengen.networks import NetConfig
 
 FOLDER = Path(__file__).parent
-KINDS = ("supervised", "linear-playout", "selfplay", "policy-gradient")
+
+
+class _Kind(NamedTuple):
+    """A kind of recipe: the command of `tengen` that runs it, and its model."""
+
+    command: str
+    model: str
+    """Imported when a recipe is loaded: that of self-play takes half a second."""
+
+
+KINDS = {
+    "supervised": _Kind("train", "tengen.training.config:RunConfig"),
+    "linear-playout": _Kind("train", "tengen.training.config:LinearRun"),
+    "selfplay": _Kind("zero", "tengen.selfplay.config:SelfPlayConfig"),
+    "policy-gradient": _Kind("zero", "tengen.reinforce.config:PolicyGradientConfig"),
+}
 _FLOW = re.compile(r"([\[\]{},])(\s*\w+:(?=\S))?")
 """A sign of YAML's flow style, and what may be a key without a space behind it, as in {9:1}."""
 
@@ -125,6 +141,18 @@ def recipe_kind(name_or_path: str, *kinds: str) -> str:
     return kind
 
 
+def run_kind(command: str, name_or_path: str) -> str:
+    """The kind of a recipe that `tengen COMMAND` runs.
+
+    Raises RecipeError for a recipe of another command, and as `recipe_kind`.
+    """
+    kinds = [kind for kind, known in KINDS.items() if known.command == command]
+    kind = recipe_kind(name_or_path, *kinds)
+    if kind not in kinds:
+        raise RecipeError(f"{name_or_path} is a recipe of kind {kind}: tengen {KINDS[kind].command} {name_or_path}")
+    return kind
+
+
 def _kind(data: Mapping[str, Any]) -> str:
     return str(data.get("kind", "supervised"))
 
@@ -159,6 +187,13 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
             source = _source("card.search.", settings, f"{path}: ")
             raise RecipeError(f"{source}card.search: {error}") from error
     return config
+
+
+def load_run(command: str, name_or_path: str, settings: Sequence[str] = ()) -> BaseModel:
+    """The recipe that `tengen COMMAND` runs, as the model of its kind. Raises RecipeError as `run_kind` and
+    `load_recipe`."""
+    model: type[BaseModel] = resolve_name(KINDS[run_kind(command, name_or_path)].model)
+    return load_recipe(name_or_path, settings, model=model)
 
 
 def _as_typed(setting: str) -> str:

@@ -10,10 +10,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
-from tengen.recipes.loader import load_recipe, network_fields, read_recipe, recipe_kind, settled
+from tengen.recipes.loader import load_run, network_fields, read_recipe, settled
 from tengen.studies import FOLDER, study_names
 from tengen.training.config import LinearRun, RunConfig, ScheduleConfig
 from tengen.training.recipe import FileName, Strict
@@ -97,23 +97,14 @@ class Step(Strict):
             words = [word.replace(f"${{{step}}}", str(path)) for word in words]
         return words
 
-    def load(self, settings: Sequence[str] = ()) -> RunConfig | LinearRun:
-        """The recipe of a training run, with the settings of the step and further ones."""
+    def load(self, settings: Sequence[str] = ()) -> Any:
+        """The recipe of the step as the model of its kind, with the settings of the step and further ones."""
         assert self.recipe is not None
-        settings = [*self.settings, *settings]
-        if recipe_kind(self.recipe) == "linear-playout":
-            return load_recipe(self.recipe, settings, model=LinearRun)
-        return load_recipe(self.recipe, settings)
+        return load_run(self.verb, self.recipe, [*self.settings, *settings])
 
     def check(self) -> None:
         """Raise RecipeError for a recipe that does not exist, and for a setting that it does not take."""
-        if self.verb == "zero":
-            run: BaseModel = _zero_run(self)
-        elif self.verb == "train":
-            run = self.load()
-        else:
-            return
-        if network := getattr(run, "network", None):
+        if self.recipe is not None and (network := getattr(self.load(), "network", None)):
             network_fields(network)
 
     def scaled(self, scale: float) -> Step:
@@ -127,32 +118,20 @@ class Step(Strict):
         options = {name: _scaled(name, value, scale) for name, value in self.options.items() if name in SCALED}
         settings = {name: _scaled(name, value, scale) for name, value in lengths.items()}
         if "cycles" in settings:  # a run may end with the mean of several networks
-            settings["cycles"] = max(settings["cycles"], _zero_run(self).learn.swa)
+            settings["cycles"] = max(settings["cycles"], self.load().learn.swa)
         return self.model_copy(update={"options": {**self.options, **options}, "set": {**self.set, **settings}})
-
-
-def _zero_run(step: Step) -> Any:
-    """The recipe of a run of `tengen zero`, with the settings of the step."""
-    from tengen.reinforce.config import PolicyGradientConfig
-    from tengen.selfplay.config import SelfPlayConfig
-
-    assert step.recipe is not None
-    kind = recipe_kind(step.recipe)
-    return load_recipe(
-        step.recipe, step.settings, model=PolicyGradientConfig if kind == "policy-gradient" else SelfPlayConfig
-    )
 
 
 def _run_lengths(step: Step) -> dict[str, Any]:
     """The length of a run of `tengen zero`, and those of its schedule."""
-    run = _zero_run(step)
+    run = step.load()
     schedule = {f"learn.schedule.{name}": value for name, value in _schedule_lengths(run.learn.schedule).items()}
     return {name: getattr(run, name) for name in ("cycles", "iterations") if hasattr(run, name)} | schedule
 
 
 def _training_lengths(step: Step) -> dict[str, int | float | list[float]]:
     """What decides the length of a training run: settings of the step, or of its recipe."""
-    run = step.load()
+    run: RunConfig | LinearRun = step.load()
     if isinstance(run, LinearRun):
         return {"training.games": run.training.games}
     training = run.training
