@@ -155,6 +155,8 @@ def test_a_player_is_described_without_breaks_inside_short_parts() -> None:
         assert "100 visits a move · komi\u00a07.5" in texts(box)
         card.show("Tengen", "Level 2 · about 25 kyu", "", 0, False, False)
         assert "Level\u00a02 · about\u00a025\u00a0kyu" in texts(box)
+        card.show("Tengen", "\u6bcf\u624b\u8ba1\u7b97\u91cf 100 · \u8d34\u76ee 7.5", "", 0, False, False)
+        assert "\u6bcf\u624b\u8ba1\u7b97\u91cf 100 · \u8d34\u76ee\u00a07.5" in texts(box)
 
     perform(scene, GameSettings(size=9))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from unicodedata import east_asian_width
 
 from nicegui import events, ui
 
@@ -24,7 +25,8 @@ Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
 SCROLL_UP = "getHtmlElement({id})?.scrollTo(0, 0)"
 MAX_UNBROKEN = 12
-"""Characters up to which a part of a player's description stays on one line; a narrow card would cut longer ones."""
+"""Characters up to which a part of a player's description stays on one line, those of East Asian scripts twice; a narrow
+card would cut longer ones."""
 
 # The name and icon of each navigation button, and its key.
 NAVIGATION = (
@@ -77,7 +79,7 @@ class PlayerCard:
         """
         self._name.set_text(name)
         parts = detail.split(" \u00b7 ")
-        unbroken = (part.replace(" ", "\u00a0") if len(part) <= MAX_UNBROKEN else part for part in parts)
+        unbroken = (part.replace(" ", "\u00a0") if _width(part) <= MAX_UNBROKEN else part for part in parts)
         self._detail.set_text(" \u00b7 ".join(unbroken))
         self._activity.set_text(activity)
         self._captures.set_text(str(captures))
@@ -89,6 +91,10 @@ class PlayerCard:
         self._clock.set_text(face)
         self._clock.set_visibility(bool(face))
         switch_class(self._clock, "tg-clock-low", low)
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "FW" else 1 for letter in text)
 
 
 class Navigation:
