@@ -450,6 +450,44 @@ def test_a_closed_output_is_no_error(words: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2 if "nowhere" in words else 0, b"", b"")
 
 
+@pytest.mark.posix
+def test_messages_that_cannot_be_written_end_no_work() -> None:
+    """A full disk or a reader that had gone ended a game."""
+    program = (
+        "import logging, sys\nfrom rich.console import Console\nfrom tengen.cli.app import guarded\n"
+        "def work():\n    print('ready', file=sys.stderr, flush=True)\n    Console(stderr=True).print('a game')\n"
+        "    logging.getLogger().error('a warning')\n    print('done')\n    return 0\n"
+        "sys.exit(guarded(work, debug=False))\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    for stderr in [writer, *([os.open("/dev/full", os.O_WRONLY)] if Path("/dev/full").exists() else [])]:
+        done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=stderr, timeout=60)
+        os.close(stderr)
+        assert (done.returncode, done.stdout) == (0, b"done\n")
+
+
+@pytest.mark.posix
+def test_no_file_takes_the_place_of_a_closed_stream() -> None:
+    program = (
+        "import os, sys\nfrom tengen.cli.app import guarded\n"
+        "def work():\n    with open(sys.executable, 'rb') as file:\n        print(file.fileno() > 2, os.read(0, 9))\n"
+        "    return 0\nsys.exit(guarded(work, debug=False))\n"
+    )
+    for closed in ("<&-", "2>&-", "<&- 2>&-"):
+        words = ["sh", "-c", f'"$0" -c "$1" {closed}', sys.executable, program]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"True b''\n", b""), closed
+
+
+@pytest.mark.posix
+def test_a_closed_input_has_no_game_records(tmp_path: Path) -> None:
+    """Its import ended with a traceback."""
+    words = f"{sys.executable} -m tengen import - --out {tmp_path / 'games'} <&-"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "no game tree in the file" in one_line(done.stderr)
+
+
 @pytest.mark.slow
 def test_letters_that_the_output_cannot_have_are_escaped(tmp_path: Path) -> None:
     for name in ("辜梓豪", "é"):

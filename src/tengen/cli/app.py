@@ -17,8 +17,10 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import tengen
 from tengen.errors import MissingExtra, NetworkError, TengenError, Terminated, os_reason, unknown_name, without_parsing
@@ -78,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def guarded(work: Callable[[], int], *, debug: bool) -> int:
     """Do the work of a program and return its exit status, as `main`; with `debug` an error prints its traceback."""
-    _open_output()
+    _open_streams()
     # It complains of a home that cannot be written, and goes on without.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
@@ -286,18 +288,51 @@ def _help() -> str:
     )
 
 
-def _open_output() -> None:
-    """Escape letters that the output cannot have, as Python does on stderr; discard the output of a closed stream."""
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+class _Messages(io.RawIOBase):
+    """The bytes of standard error. What a full disk or a closed pipe cannot take is lost and ends no work."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream  # which would close the descriptor with its last reference
+        self._raw: Any = getattr(stream.buffer, "raw", stream.buffer)
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def write(self, data: Any, /) -> int:
+        count: int | None = None
+        with suppress(OSError):
+            count = self._raw.write(data)
+        return len(data) if count is None else count
+
+
+def _open_streams() -> None:
+    """Make the standard streams usable, whatever the program was started with.
+
+    Letters that the output cannot have are escaped, as Python does on stderr. The null device takes the place of a
+    closed stream, whose descriptor the first file that is opened would have. Errors of stderr are ignored.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:
-            null = os.open(os.devnull, os.O_WRONLY)
+            null = os.open(os.devnull, os.O_RDWR)
             if null != descriptor:
                 os.dup2(null, descriptor)
                 os.close(null)
-            setattr(sys, name, open(descriptor, "w", encoding="utf-8", errors="backslashreplace"))  # noqa: SIM115
-        elif isinstance(stream, io.TextIOWrapper):
+            os.set_inheritable(descriptor, True)
+            mode = "w" if descriptor else "r"
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", errors="backslashreplace"))  # noqa: SIM115
+        elif descriptor and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    errors = sys.stderr
+    if isinstance(errors, io.TextIOWrapper) and not isinstance(getattr(errors.buffer, "raw", None), _Messages):
+        safe = io.BufferedWriter(_Messages(errors))
+        sys.stderr = io.TextIOWrapper(safe, errors.encoding, "backslashreplace", line_buffering=True)
 
 
 def _silence_stdout() -> None:
