@@ -101,14 +101,17 @@ def read_lines(descriptor: int, lines: InputQueue) -> threading.Thread:
 
 
 def _pump(descriptor: int, lines: InputQueue) -> None:
-    rest = b""
+    begun: list[bytes] = []  # the pieces of a line that is not complete
     try:
         while chunk := os.read(descriptor, _CHUNK):
-            *whole, rest = (rest + chunk).split(b"\n")
-            lines.put(*map(_decode, whole))
+            first, *others = chunk.split(b"\n")
+            begun.append(first)
+            if others:
+                lines.put(*map(_decode, (b"".join(begun), *others[:-1])))
+                begun = others[-1:]
     except OSError:
         pass
-    if rest:
+    if rest := b"".join(begun):
         lines.put(_decode(rest))
     lines.close()
 
