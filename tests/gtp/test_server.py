@@ -138,6 +138,18 @@ def test_a_network_is_warned_of_on_boards_that_it_has_not_learned() -> None:
     assert (done.returncode, done.stderr) == (0, "GTP ready\n" + warning)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_standard_error_ends_no_game_and_a_full_output_is_one_error() -> None:
+    command = [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "5", "--size", "5"]
+    given: dict[str, Any] = {"input": b"genmove b\nname\nquit\n", "env": ENVIRONMENT, "timeout": 60}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, **given)
+        assert done.returncode == 0 and re.fullmatch(rb"= [A-E][1-5]\n\n= Tengen\n\n= \n\n", done.stdout)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, **given)
+    ready, error = done.stderr.splitlines()
+    assert (done.returncode, ready, error[:23]) == (2, b"GTP ready", b"error: the disk is full")
+
+
 def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
     lines = (
         "0 kata-get-rules\n1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n7 get_komi\n"

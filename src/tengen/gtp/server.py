@@ -140,10 +140,11 @@ def _answer(session: GtpSession, command: Command, write: Write) -> None:
         raise
     except Exception as error:
         known = isinstance(error, TengenError)
+        text = _body(str(error)) if known else f"internal error in {command.name}: see the log"
+        # An answer that has begun can only end. Where it cannot be written, this raises the same error again.
+        write("\n" if begun else f"?{mark} {text}\n\n")
         if begun or not known:
             _logger.exception("the command %s failed", command.name)
-        text = _body(str(error)) if known else f"internal error in {command.name}: see the log"
-        write("\n" if begun else f"?{mark} {text}\n\n")  # an answer that has begun can only end
     session.after_command()
 
 
