@@ -254,6 +254,22 @@ def test_copies_and_pickles_of_python_are_games_of_their_own(twin_of: Callable[[
         assert twin.moves == game.moves
 
 
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor", "aga-button"])
+@pytest.mark.parametrize("encore_from", [None, 3, 8])
+def test_a_game_without_its_last_moves_is_what_undo_leaves(rules: str, encore_from: int | None) -> None:
+    game = Game(5, rules).setup(["C3"], ["D3"], to_play=WHITE).limit_moves(30)
+    for number, vertex in enumerate(["C2", "pass", "D2", "pass", "pass", "B2", "pass", "pass", "pass"]):
+        if number == encore_from:
+            game.play_encore()
+        game.play(vertex)
+    undone = game.copy()
+    for moves in range(len(game.moves) + 1):
+        for whole in (game, game.copy().resign()):
+            left = whole.without_last(moves)
+            assert (kept(left), left.encore, left.passes) == (kept(undone), undone.encore, undone.passes), moves
+        undone.undo()
+
+
 @pytest.mark.parametrize("komi", ["6.5", "x", ()])
 def test_a_komi_that_is_no_number_is_named(komi: object) -> None:
     with pytest.raises(TypeError, match=re.escape(f"komi must be a number, not {komi!r}")):

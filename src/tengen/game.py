@@ -379,6 +379,17 @@ class Game:
         twin._native = self._native.copy()
         return twin
 
+    def without_last(self, moves: int) -> "Game":
+        """A copy without the resignation and the last moves, of which there must be as many. It is one replay, where
+        `undo` is one for each move."""
+        state = self.__getstate__()
+        *start, played, encore_from, limit, _ = state["_native"]
+        kept = played[: len(played) - moves]
+        encore_from = None if encore_from is None else min(encore_from, len(kept))
+        twin = Game.__new__(type(self))
+        twin.__setstate__({**state, "_native": (*start, kept, encore_from, limit, None)})
+        return twin
+
     def __getstate__(self) -> dict[str, Any]:
         """For `copy` and `pickle`: what the game is made of, which `__setstate__` plays again."""
         native, resigned = self._native, None

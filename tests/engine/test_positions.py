@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tengen.engine.positions import resumed, without_history
@@ -66,6 +68,16 @@ def test_a_game_that_goes_on_after_passes_keeps_prisoners_and_history(passes: in
     assert (going_on.to_play, going_on.captures, going_on.score()) == (game.to_play, (1, 0), game.score())
     assert going_on.moves == game.moves[: len(going_on.moves)]
     assert game.passes == passes  # the game itself stays as it is
+
+
+def test_passes_are_taken_back_in_a_time_that_grows_with_their_number() -> None:
+    """Each was a replay of the game: 20,000 took seconds."""
+    game = Game(7)
+    for _ in range(20_000):
+        game.play("pass")
+    begun = time.process_time()
+    assert resumed(game).moves == []
+    assert time.process_time() - begun < 1
 
 
 def test_a_game_that_goes_on_after_a_resignation_keeps_its_moves() -> None:

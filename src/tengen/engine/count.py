@@ -47,7 +47,7 @@ class PositionCounter:
         """
         if by not in WAYS:
             raise ValueError(f"a way to count is {', '.join(WAYS)}, not {by!r}")
-        position = _before_passes(game)
+        position = game.without_last(game.passes)
         network = ownership
         if network is None and by != "playouts":
             network = self._ask(position, needed=by == "network")
@@ -77,13 +77,6 @@ class PositionCounter:
             return None
         mine: Ownership = found[0]
         return mine if game.to_play == BLACK else -mine
-
-
-def _before_passes(game: Game) -> Game:
-    position = game.copy()
-    for _ in range(game.passes):
-        position.undo()
-    return position
 
 
 def _mixed(network: Ownership, playouts: Ownership) -> Ownership:

@@ -25,11 +25,8 @@ def resumed(game: Game) -> Game:
     cycle, after passes out of turn, and where a simple ko from before the passes would bind again, the result is a new
     game from the stones.
     """
-    twin = game.copy().limit_moves(0)
-    if twin.ending == "resignation":
-        twin.undo()
-    for _ in range(game.passes - game.passes % 2):  # an even number, for the same side to play
-        twin.undo()
+    passes = game.passes - game.passes % 2  # an even number, for the same side to play
+    twin = game.without_last(passes).limit_moves(0)
     bound_again = twin.ko is not None and game.ko is None and game.rules.ko == "simple"
     lost = twin.is_over or twin.to_play != game.to_play or bound_again  # the history
     return game.restarted_here(game.to_play) if lost else twin
