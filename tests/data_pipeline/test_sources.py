@@ -174,6 +174,13 @@ def test_what_is_no_archive_is_read_as_text(tmp_path: Path) -> None:
     assert [place.split("/")[1] for place, _ in problems] == ["x.zip"]
 
 
+def test_names_that_a_terminal_would_obey_are_escaped(tmp_path: Path) -> None:
+    names = {"b\x1b[2J.sgf": r"b\x1b[2J.sgf", "c\nd.sgf": r"c\nd.sgf", "\u68cb\u3000e f.sgf": "\u68cb\u3000e f.sgf"}
+    (tmp_path / "a.zip").write_bytes(a_zip(dict.fromkeys(names, GAME)))
+    trees, _ = read(tmp_path / "a.zip")
+    assert [place for place, _ in trees] == [f"a.zip/{name}#1" for name in names.values()]
+
+
 def test_standard_input() -> None:
     code = "from tengen.data.sources import Sources; print([t.place for t in Sources(['-']).trees()])"
     for data in (GAME + OTHER, gzip.compress(GAME + OTHER), a_zip({"g.sgf": GAME}), a_tar({"g.sgf": GAME})):

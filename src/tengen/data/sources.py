@@ -10,6 +10,7 @@ import os
 import sys
 import tarfile
 import tempfile
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -312,8 +313,13 @@ def _problem(name: str, error: Exception) -> SourceProblem:
 
 
 def _printable(name: str) -> str:
-    """A file name as valid text, with undecodable bytes escaped."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+    """A file name as one line of valid text: undecodable bytes, and letters that a terminal may obey, are escaped."""
+    return name if name.isprintable() else "".join(map(_printable_letter, name))
+
+
+def _printable_letter(letter: str) -> str:
+    is_kept = letter.isprintable() or unicodedata.category(letter) == "Zs"  # spaces, those of Chinese names too
+    return letter if is_kept else letter.encode("unicode_escape").decode()
 
 
 def _find_files(path: str, suffixes: tuple[str, ...]) -> list[tuple[str, Path]]:
