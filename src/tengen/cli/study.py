@@ -63,7 +63,7 @@ def command(
 
     if not report:
         _run(folder, only or [], hours)
-    print(f"page: {write_study(folder, page or folder.usual_page, share, settings or ())}")
+    print(f"page: {write_study(folder, page or folder.usual_page, settings or ())}")
 
 
 def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:

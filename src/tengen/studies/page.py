@@ -113,13 +113,13 @@ class _Command:
         return _command(["tengen", "study", self._first.study.source, *settings, *options])
 
 
-def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, settings: Sequence[str] = ()) -> Path:
+def write_study(folder: StudyFolder, out: Path, settings: Sequence[str] = ()) -> Path:
     """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page.
 
     Figures of runs that are gone stay as NAME.json has them, where the commands of their steps are the same. The
     commands on the page name the `settings` of the runs, and their folder and that of the page unless they are usual.
     """
-    study = folder.study
+    study, scale = folder.study, folder.scale
     out.mkdir(parents=True, exist_ok=True)
     # What was not run in full is shown from the longest reduced run.
     folders = {scale: folder} if scale != 1 else {scale: folder, **folder.reduced()}
@@ -135,15 +135,16 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0, settings: Se
         {name: share for curves in study.plots for name, share in _plots(folders, curves, out, kept.plots(curves))},
         {step: kept.state(step, _state(folder, step)) for step in study.steps},
     )
-    record = json.dumps(_record(folder, contents, scale), indent=1)
+    record = json.dumps(_record(folder, contents), indent=1)
     write_text(kept.path, record + "\n", durable=False)
-    parts = _parts(folder, contents, scale, _Command(folders, settings, out))
+    parts = _parts(folder, contents, _Command(folders, settings, out))
     return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
 
 
-def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: _Command) -> list[str]:
+def _parts(folder: StudyFolder, contents: _Contents, command: _Command) -> list[str]:
     """The paragraphs, tables and pictures of the page in Markdown, in their order; empty ones are left out."""
-    study, reduced = folder.study, scale != 1
+    study, scale = folder.study, folder.scale
+    reduced = scale != 1
     done = sum(state.startswith(_DONE) for state in contents.states.values())
     short = not reduced and any(found and found.share != scale for _, found in contents.figures)
     rows = [
@@ -186,11 +187,11 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float, command: _Com
     ]
 
 
-def _record(folder: StudyFolder, contents: _Contents, scale: float) -> dict[str, Any]:
+def _record(folder: StudyFolder, contents: _Contents) -> dict[str, Any]:
     """The figures of the page for programs, with the commands of all steps in their full length."""
     return {
         "study": folder.study.name,
-        "scale": scale,
+        "scale": folder.scale,
         "rows": [
             {
                 "what": row.what,
