@@ -25,8 +25,8 @@ Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
 SCROLL_UP = "getHtmlElement({id})?.scrollTo(0, 0)"
 MAX_UNBROKEN = 12
-"""Characters up to which a part of a player's description stays on one line, those of East Asian scripts twice; a narrow
-card would cut longer ones."""
+"""Characters up to which a part of a player's description stays on one line, since a narrow card would cut longer ones.
+Those of East Asian scripts count twice."""
 
 # The name and icon of each navigation button, and its key.
 NAVIGATION = (
