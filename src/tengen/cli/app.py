@@ -239,7 +239,7 @@ def _recipe_of(error: TengenError) -> str:
     if not isinstance(error, NetworkError):
         return ""
     from tengen.evaluators.installed_networks import UnknownNetwork
-    from tengen.recipes.loader import recipe_kind, recipe_names
+    from tengen.recipes.loader import KINDS, recipe_kind, recipe_names
     from tengen.runs.folder import RunFolder
 
     if not isinstance(error, UnknownNetwork) or error.name not in recipe_names():
@@ -250,7 +250,7 @@ def _recipe_of(error: TengenError) -> str:
     path = RunFolder(Path("runs") / error.name, kind).network(error.name)
     if path.exists():
         return f"; the network of this recipe is {path}"
-    return f"; it is a recipe: 'tengen {'train' if kind == 'supervised' else 'zero'} {error.name}' makes {path}"
+    return f"; it is a recipe: 'tengen {KINDS[kind].command} {error.name}' makes {path}"
 
 
 def _os_message(error: OSError) -> str:
