@@ -102,12 +102,9 @@ Owners area_owners(const Game& game) { return owners(game.board(), pass_dead(gam
 int group_tax(const Board& board, const std::array<PointSet, 2>& owned, const PointSet& surrounded) {
     int tax = 0;
     for (const Color color : {Color::black, Color::white}) {
-        PointSet rest = owned[index(color)];
-        while (!rest.empty()) {
-            const PointSet group = region_of(board.table(), rest, rest.first());
-            rest = rest.minus(group);
+        for_each_region(board.table(), owned[index(color)], [&](const PointSet& group) {
             tax += std::min((group & surrounded).count(), 2) * (color == Color::black ? 1 : -1);
-        }
+        });
     }
     return tax;
 }
@@ -146,17 +143,14 @@ Owners owners(const Board& board, const PointSet& dead) {
     black.for_each([&](Point p) { result[p] = Color::black; });
     white.for_each([&](Point p) { result[p] = Color::white; });
 
-    PointSet open = board.empty_points() | gone;
-    while (!open.empty()) {
-        const PointSet region = region_of(board.table(), open, open.first());
-        open = open.minus(region);
+    for_each_region(board.table(), board.empty_points() | gone, [&](const PointSet& region) {
         PointSet border;
         region.for_each([&](Point p) { border |= board.table().neighbor_sets[p]; });
         const bool touches_black = border.intersects(black), touches_white = border.intersects(white);
-        if (touches_black == touches_white) continue;
+        if (touches_black == touches_white) return;
         const Color owner = touches_black ? Color::black : Color::white;
         region.for_each([&](Point p) { result[p] = owner; });
-    }
+    });
     return result;
 }
 
@@ -184,16 +178,14 @@ PointSet independent_area(const Board& board, const Owners& area, Color color) {
         if (area[p] == Color::empty && board.at(p) == Color::empty) neutral.add(p);
     }
     PointSet found;
-    for (PointSet rest = all; !rest.empty();) {
-        const PointSet group = region_of(board.table(), rest, rest.first());
-        rest = rest.minus(group);
+    for_each_region(board.table(), all, [&](const PointSet& group) {
         bool dependent = false;
         group.for_each([&](Point p) {
             dependent |= board.at(p) == color && board.liberties(p) == 1;
             dependent |= board.table().neighbor_sets[p].intersects(neutral);
         });
         if (!dependent) found |= group;
-    }
+    });
     return found;
 }
 
@@ -220,12 +212,9 @@ float encore_score(const Game& game) {
     int points = owned(encore_owners(game, area), board.table().all);
     points -= game.placed_stones(Color::black) - game.placed_stones(Color::white);
     if (game.rules().tax == Tax::all) {
-        for (const Color color : {Color::black, Color::white}) {
-            for (PointSet rest = independent_area(board, area, color); !rest.empty();) {
-                rest = rest.minus(region_of(board.table(), rest, rest.first()));
-                points -= color == Color::black ? 2 : -2;
-            }
-        }
+        for (const Color color : {Color::black, Color::white})
+            for_each_region(board.table(), independent_area(board, area, color),
+                            [&](const PointSet&) { points -= color == Color::black ? 2 : -2; });
     }
     return static_cast<float>(points) - game.white_compensation();
 }

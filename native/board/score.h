@@ -19,6 +19,16 @@ PointSet whole_chains(const Board& board, const PointSet& stones);
 // The connected region of `within` around `start`, which is one of its points.
 PointSet region_of(const Geometry& table, const PointSet& within, Point start);
 
+// Calls f(region) with each connected region of `set`.
+template <class F>
+void for_each_region(const Geometry& table, PointSet set, F f) {
+    while (!set.empty()) {
+        const PointSet region = region_of(table, set, set.first());
+        set = set.minus(region);
+        f(region);
+    }
+}
+
 // Points of Black minus points of White, komi, the bonus for a handicap and the button included. Area: stones and
 // surrounded points. Territory: surrounded points, prisoners and dead stones. With a tax the eyes of a seki (seki.h)
 // count nothing, and a stone of the opponent there is no prisoner. Tax::all also takes two points of each group: of

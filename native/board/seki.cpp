@@ -22,11 +22,9 @@ PointSet open_dame(const Board& board, const Owners& owner) {
     board.empty_points().for_each([&](Point p) {
         if (owner[p] == Color::empty) neutral.add(p);
     });
-    while (!neutral.empty()) {
-        const PointSet region = region_of(board.table(), neutral, neutral.first());
-        neutral = neutral.minus(region);
+    for_each_region(board.table(), neutral, [&](const PointSet& region) {
         if (region.count() <= kLargestDame) dame |= region;
-    }
+    });
     return dame;
 }
 

@@ -96,14 +96,12 @@ PointSet area_of(FeatureContext& f, Color color, bool suicide) {
 PointSet safe_area(FeatureContext& f, Color color) {
     const PassAlive& alive = f.pass_alive_of(color);
     PointSet found = alive.area();
-    for (PointSet rest = f.board.empty_points(); !rest.empty();) {
-        const PointSet region = region_of(f.board.table(), rest, rest.first());
-        rest = rest.minus(region);
+    for_each_region(f.board.table(), f.board.empty_points(), [&](const PointSet& region) {
         PointSet border;
         region.for_each([&](Point p) { border |= f.board.table().neighbor_sets[p]; });
         border = border.minus(region);
         if (!border.empty() && border.minus(alive.stones).empty()) found |= region;
-    }
+    });
     return found;
 }
 
