@@ -109,10 +109,9 @@ std::optional<int> ko_point(const Game& game) {
 }
 
 auto pass_alive_owners(const Game& game) {
-    const PointSet black = pass_alive(game.board(), Color::black, game.rules().suicide).area();
-    const PointSet white = pass_alive(game.board(), Color::white, game.rules().suicide).area();
+    const auto areas = pass_alive_areas(game.board(), game.rules().suicide);
     return board_array<std::int8_t>(game.board().size(), [&](Point p) {
-        return index(black.contains(p) ? Color::black : white.contains(p) ? Color::white : Color::empty);
+        return index(areas[0].contains(p) ? Color::black : areas[1].contains(p) ? Color::white : Color::empty);
     });
 }
 

@@ -9,12 +9,6 @@ namespace tengen {
 
 namespace {
 
-std::array<PointSet, 2> pass_alive_areas(const Game& game) {
-    const bool suicide = game.rules().suicide;
-    return {pass_alive(game.board(), Color::black, suicide).area(),
-            pass_alive(game.board(), Color::white, suicide).area()};
-}
-
 std::optional<float> margin_of(const Game& game, const std::array<PointSet, 2>& areas) {
     const int points = game.board().points();
     if (game.rules().tax != Tax::none) return std::nullopt;  // the area says too little
@@ -54,7 +48,7 @@ std::optional<GameEnd> game_end(const Game& game, const EndRules& rules) {
 
     // What pass-alive area decides.
     if (game.rules().scoring != Scoring::area || !(rules.settle || rules.sure_win)) return std::nullopt;
-    const auto areas = pass_alive_areas(game);
+    const auto areas = pass_alive_areas(game.board(), game.rules().suicide);
     if (rules.settle && (areas[0] | areas[1]).count() == game.board().points())
         return counted(game, Ending::settled, DeadStones::pass_alive);
     if (!rules.sure_win) return std::nullopt;
@@ -67,7 +61,7 @@ std::optional<GameEnd> game_end(const Game& game, const EndRules& rules) {
 
 std::optional<float> sure_margin(const Game& game) {
     if (game.rules().scoring != Scoring::area) return std::nullopt;
-    return margin_of(game, pass_alive_areas(game));
+    return margin_of(game, pass_alive_areas(game.board(), game.rules().suicide));
 }
 
 }  // namespace tengen

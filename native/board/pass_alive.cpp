@@ -104,6 +104,10 @@ class Benson {
 
 PassAlive pass_alive(const Board& board, Color color, bool suicide) { return Benson(board, color, suicide).solve(); }
 
+std::array<PointSet, 2> pass_alive_areas(const Board& board, bool suicide) {
+    return {pass_alive(board, Color::black, suicide).area(), pass_alive(board, Color::white, suicide).area()};
+}
+
 PointSet pass_dead(const Board& board, bool suicide) {
     PointSet dead;
     for (const Color color : {Color::black, Color::white})

@@ -18,6 +18,9 @@ struct PassAlive {
 // one point that touches no stone of `color`, too few for two eyes.
 PassAlive pass_alive(const Board& board, Color color, bool suicide);
 
+// The area of Black and of White.
+std::array<PointSet, 2> pass_alive_areas(const Board& board, bool suicide);
+
 // Stones in the opponent's pass-alive territory: dead, whoever moves first and whatever is played.
 PointSet pass_dead(const Board& board, bool suicide);
 

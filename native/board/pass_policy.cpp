@@ -55,9 +55,8 @@ PointSet allowed_moves(const Game& game, PassPolicy policy, DeadStones dead_ston
 }
 
 PointSet settled_area(const Game& game) {
-    const bool suicide = game.rules().suicide;
-    return pass_alive(game.board(), Color::black, suicide).area() |
-           pass_alive(game.board(), Color::white, suicide).area();
+    const auto [black, white] = pass_alive_areas(game.board(), game.rules().suicide);
+    return black | white;
 }
 
 }  // namespace tengen
