@@ -149,7 +149,7 @@ class LadderCache {
 
     static LadderMap read(const Game& game, const Key& key, int back) {
         if (back == 0) return read_katago_ladders(copy_of(game.board()), key.ko);
-        Board& past = copy_of(Board(key.size));
+        Board past(key.size);
         key.black.for_each([&](Point p) { past.place(p, Color::black); });
         key.white.for_each([&](Point p) { past.place(p, Color::white); });
         return read_katago_ladders(past, key.ko);
