@@ -104,47 +104,50 @@ MoveFeatures move_features(const Board& board, Color side, Point last, Point bef
 
 LinearTrainer::LinearTrainer() : weights_(kFeatures, 0.0f), squares_(kFeatures, kFirstSquare) {}
 
-// Leaves the probability of every move in chances_.
-void LinearTrainer::predict(const MoveFeatures& moves, Point played, Prediction& sum) const {
+// Adds to `sum` and writes the probability of every move. Returns the index of the move played, or the number of moves
+// where it is none of them.
+std::size_t LinearTrainer::predict(const MoveFeatures& moves, Point played, Prediction& sum,
+                                   std::vector<float>& chances) const {
     const std::size_t count = moves.points.size();
-    chances_.resize(count);
+    chances.resize(count);
     float most = -INFINITY;
     for (std::size_t i = 0; i < count; ++i) {
         float total = 0.0f;
         for (int j = moves.offsets[i]; j < moves.offsets[i + 1]; ++j) total += weights_[moves.features[j]];
-        chances_[i] = total;
+        chances[i] = total;
         most = std::max(most, total);
     }
     double whole = 0.0;
-    for (float& chance : chances_) whole += chance = std::exp(chance - most);
-    for (float& chance : chances_) chance = static_cast<float>(chance / whole);
+    for (float& chance : chances) whole += chance = std::exp(chance - most);
+    for (float& chance : chances) chance = static_cast<float>(chance / whole);
 
     ++sum.positions;
-    const auto at = std::ranges::find(moves.points, played) - moves.points.begin();
-    if (at == static_cast<std::ptrdiff_t>(count)) {
+    const std::size_t at = std::ranges::find(moves.points, played) - moves.points.begin();
+    if (at == count) {
         sum.loss -= std::log(kImpossible);
-        return;
+        return at;
     }
-    const auto ahead = std::ranges::count_if(chances_, [&](float chance) { return chance > chances_[at]; });
-    const auto ties = static_cast<double>(std::ranges::count(chances_, chances_[at]));
+    const auto ahead = std::ranges::count_if(chances, [&](float chance) { return chance > chances[at]; });
+    const auto ties = static_cast<double>(std::ranges::count(chances, chances[at]));
     sum.top1 += std::clamp((1 - ahead) / ties, 0.0, 1.0);
     sum.top5 += std::clamp((5 - ahead) / ties, 0.0, 1.0);
-    sum.loss -= std::log(std::max(static_cast<double>(chances_[at]), kImpossible));
+    sum.loss -= std::log(std::max(static_cast<double>(chances[at]), kImpossible));
+    return at;
 }
 
 Prediction LinearTrainer::learn(const RecordedGame& game, float rate, std::optional<Color> player) {
     Follower follower(game);
     Prediction sum;
     MoveFeatures moves;
+    std::vector<float> chances;
     for (const auto move : game.moves) {
         const Point played = move_point(move);
         const bool learned = !player || move_color(move) == *player;
         if (learned && played != game.size * game.size) {
             follower.collect(move_color(move), moves);
-            predict(moves, played, sum);
-            const bool possible = std::ranges::find(moves.points, played) != moves.points.end();
-            for (std::size_t i = 0; possible && i < moves.points.size(); ++i) {
-                const float slope = (moves.points[i] == played ? 1.0f : 0.0f) - chances_[i];
+            const std::size_t count = moves.points.size(), at = predict(moves, played, sum, chances);
+            for (std::size_t i = 0; at < count && i < count; ++i) {
+                const float slope = (i == at ? 1.0f : 0.0f) - chances[i];
                 if (std::abs(slope) < kNegligible) continue;
                 for (int j = moves.offsets[i]; j < moves.offsets[i + 1]; ++j) {
                     const Feature f = moves.features[j];
@@ -165,8 +168,9 @@ Prediction LinearTrainer::judge(const RecordedGame& game, int ply) const {
     const auto move = game.moves[ply];
     if (move_point(move) == game.size * game.size) return sum;
     MoveFeatures moves;
+    std::vector<float> chances;
     follower.collect(move_color(move), moves);
-    predict(moves, move_point(move), sum);
+    predict(moves, move_point(move), sum, chances);
     return sum;
 }
 

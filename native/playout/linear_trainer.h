@@ -53,10 +53,9 @@ class LinearTrainer {
   private:
     friend MoveFeatures move_features(const Board&, Color, Point, Point);
     class Follower;
-    void predict(const MoveFeatures& moves, Point played, Prediction& sum) const;
+    std::size_t predict(const MoveFeatures& moves, Point played, Prediction& sum, std::vector<float>& chances) const;
 
     std::vector<float> weights_, squares_;
-    mutable std::vector<float> chances_;
 };
 
 }  // namespace tengen

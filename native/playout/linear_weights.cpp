@@ -32,6 +32,12 @@ std::string text_of(const std::filesystem::path& path) {
     return {text.begin(), text.end()};
 }
 
+void check_count(std::size_t steps) {
+    if (steps != kFeatures)
+        throw std::invalid_argument("linear playout weights: " + std::to_string(kFeatures) + " are needed, not " +
+                                    std::to_string(steps));
+}
+
 // Takes the file apart from the front.
 class Reader {
   public:
@@ -61,9 +67,7 @@ class Reader {
 }  // namespace
 
 LinearWeights::LinearWeights(std::vector<std::int8_t> steps) : steps_(std::move(steps)) {
-    if (steps_.size() != kFeatures)
-        throw std::invalid_argument("linear playout weights: " + std::to_string(kFeatures) + " are needed, not " +
-                                    std::to_string(steps_.size()));
+    check_count(steps_.size());
     for (int sum = -kMaxSteps; sum <= kMaxSteps; ++sum)
         powers_[sum + kMaxSteps] = std::exp(static_cast<float>(sum) / kWeightScale);
     const auto expand = [this](Feature first, int situations, std::vector<Lattice>& out) {
@@ -95,17 +99,15 @@ LinearWeights read_linear_weights(const std::filesystem::path& path) {
     if (const auto count = reader.number(); count != kFeatures)
         reader.refuse("it has " + std::to_string(count) + " weights, this version uses " + std::to_string(kFeatures));
     const auto steps = reader.take(kFeatures);
-    const auto covered = bytes.size() - (bytes.data() + bytes.size() - (steps.data() + steps.size()));
-    if (reader.number() != checksum(std::string_view(bytes).substr(0, covered))) reader.refuse("it is damaged");
+    const std::string_view covered(bytes.data(), steps.data() + steps.size());
+    if (reader.number() != checksum(covered)) reader.refuse("it is damaged");
     if (!reader.at_end()) reader.refuse("something follows its end");
     return LinearWeights(std::vector<std::int8_t>(steps.begin(), steps.end()));
 }
 
 void write_linear_weights(const std::filesystem::path& path, const std::string& card,
                           std::span<const std::int8_t> steps) {
-    if (steps.size() != kFeatures)
-        throw std::invalid_argument("linear playout weights: " + std::to_string(kFeatures) + " are needed, not " +
-                                    std::to_string(steps.size()));
+    check_count(steps.size());
     std::string bytes(kMagic);
     append(bytes, kFormat);
     append(bytes, static_cast<std::uint32_t>(card.size()));
