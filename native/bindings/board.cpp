@@ -194,7 +194,7 @@ auto diagram_stones(const std::string& text) {
 }
 
 int checked_transform(int point, int size, int symmetry) {
-    if (symmetry < 0 || symmetry >= kSymmetries) throw nb::value_error("symmetry must be 0 to 7");
+    check_symmetry(symmetry);
     return transform(to_point(Board(size), point, true), size, symmetry);
 }
 

@@ -6,11 +6,13 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "board/game.h"
+#include "board/symmetry.h"
 
 namespace tengen::bindings {
 
@@ -23,7 +25,8 @@ inline Color to_color(int value) {
 }
 
 // `value`; throws ValueError where it is not `min` to `max`.
-inline int checked_range(const std::string& name, int value, int min, int max) {
+template <class Int>
+Int checked_range(const std::string& name, Int value, int min, int max) {
     if (value < min || value > max)
         throw nb::value_error(
             (name + " must be " + std::to_string(min) + " to " + std::to_string(max) + ", not " + std::to_string(value))
@@ -33,6 +36,8 @@ inline int checked_range(const std::string& name, int value, int min, int max) {
 
 // A sanity limit: threads cost memory long before their number overflows.
 inline int to_threads(int value) { return checked_range("threads", value, 1, 1024); }
+
+inline void check_symmetry(std::int64_t value) { checked_range("symmetry", value, 0, kSymmetries - 1); }
 
 inline Point to_point(const Board& board, int value, bool pass_allowed = false) {
     if (value < 0 || value >= board.points() + pass_allowed) {

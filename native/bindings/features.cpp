@@ -18,7 +18,6 @@
 #include "bindings/plane_set_arg.h"
 #include "board/pass_policy.h"
 #include "board/random.h"
-#include "board/symmetry.h"
 #include "features/encode.h"
 #include "features/rows.h"
 
@@ -28,7 +27,7 @@ using namespace nb::literals;
 namespace {
 
 using namespace tengen;
-using bindings::OwnedContext;
+using bindings::check_symmetry, bindings::checked_range, bindings::OwnedContext;
 using bindings::PositionRecorder;
 
 template <class T>
@@ -110,11 +109,6 @@ void check_shape(const Array& array, const char* what, std::initializer_list<std
     std::string wanted;
     for (const std::size_t n : shape) wanted += (wanted.empty() ? "" : ", ") + std::to_string(n);
     throw std::invalid_argument(std::string(what) + " must have the shape [" + wanted + "]");
-}
-
-void check_symmetry(std::int64_t symmetry) {
-    if (symmetry < 0 || symmetry >= kSymmetries)
-        throw std::invalid_argument("symmetry must be 0 to 7, not " + std::to_string(symmetry));
 }
 
 void check_edge(int edge, int size) {
@@ -217,13 +211,6 @@ std::vector<std::unique_ptr<OwnedContext>> row_contexts(const std::vector<const 
     return contexts;
 }
 
-int checked_number(const char* what, int number, int first, int last) {
-    if (number < first || number > last)
-        throw std::invalid_argument(std::string(what) + " must be " + std::to_string(first) + " to " +
-                                    std::to_string(last) + ", not " + std::to_string(number));
-    return number;
-}
-
 // bool [size, size]: the points of a set.
 auto points_array(const OwnedContext& c, const PointSet& points) {
     return bindings::board_array<bool>(c.game.board().size(), [&](Point p) { return points.contains(p); });
@@ -269,7 +256,7 @@ void bind_context(nb::module_& m) {
         .def(
             "stones",
             [](Self& c, int color, int back) {
-                checked_number("back", back, 0, kPastBoards);
+                checked_range("back", back, 0, kPastBoards);
                 return points_array(c, c.context.stones(to_color(color), back));
             },
             "color"_a, "back"_a = 0, "Stones 0 to 7 moves ago; empty where the game has fewer moves.")
@@ -319,7 +306,7 @@ void bind_context(nb::module_& m) {
         .def(
             "laddered",
             [](Self& c, int color, int back) {
-                checked_number("back", back, 0, kPastLadders);
+                checked_range("back", back, 0, kPastLadders);
                 return points_array(c, c.context.laddered(to_color(color), back));
             },
             "color"_a, "back"_a = 0, "Stones of chains caught in a ladder, 0 to 2 moves ago.")
@@ -336,12 +323,12 @@ void bind_context(nb::module_& m) {
         .def(
             "recent",
             [](const Self& c, int back) {
-                return points_array(c, c.context.recent(checked_number("back", back, 1, 1 << 20)));
+                return points_array(c, c.context.recent(checked_range("back", back, 1, 1 << 20)));
             },
             "back"_a, "The last move (1), the one before (2) and so on; empty for a pass or none.")
         .def(
             "was_pass",
-            [](const Self& c, int back) { return c.context.was_pass(checked_number("back", back, 1, 1 << 20)); },
+            [](const Self& c, int back) { return c.context.was_pass(checked_range("back", back, 1, 1 << 20)); },
             "back"_a)
         .def(
             "last_played",
