@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numbers>
 #include <vector>
 
 namespace tengen {
@@ -53,7 +54,7 @@ double above(double t, int freedom) {
         term *= cosine * cosine * (power + 1) / (power + 2);
     }
     sum *= std::sin(angle);
-    return (1 - (odd ? 2 / 3.14159265358979323846 * (angle + sum) : sum)) / 2;
+    return (1 - (odd ? 2 / std::numbers::pi * (angle + sum) : sum)) / 2;
 }
 
 double quantile(double probability, int freedom) {

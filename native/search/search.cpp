@@ -336,7 +336,7 @@ void Search::forget_waiting() {
             continue;
         }
         add_pending(leaf.path, -1);
-        (leaf.path.empty() ? tree_.root() : leaf.path.back().stats()).node = nullptr;
+        last_edge(leaf.path).node = nullptr;
         tree_.forget(leaf.key);
         tree_.drop_node(leaf.node);
     }

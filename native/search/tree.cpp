@@ -13,9 +13,8 @@ namespace {
 EdgeStats* find(EdgeStats* from, Point move) {
     Node* const node = from->node;
     if (!node) return nullptr;
-    for (int i = 0; i < node->edge_count; ++i)
-        if (node->moves()[i].point == move) return &node->edges[i];
-    return nullptr;
+    const int edge = node->find(move);
+    return edge < node->edge_count ? &node->edges[edge] : nullptr;
 }
 
 // Its own evaluation and the visits of its moves.
