@@ -5,7 +5,6 @@
 #include <unistd.h>
 #endif
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,9 +48,8 @@ const std::vector<Compiled>& runnable() {
 #ifdef TENGEN_X86
         sets.push_back({"avx512_bf16", avx512_bf16::run_attention, {"avx512f", "avx512bw", "avx512dq", "avx512_bf16"}});
 #endif
-        std::erase_if(sets, [&flags = processor_flags()](const Compiled& set) {
-            const auto missing = [&](auto need) { return std::ranges::find(flags, need) == flags.end(); };
-            return std::ranges::any_of(set.needs, missing) || (set.name == "amx" && !may_use_tiles());
+        std::erase_if(sets, [](const Compiled& set) {
+            return !processor_has(set.needs) || (set.name == "amx" && !may_use_tiles());
         });
         return sets;
     }();

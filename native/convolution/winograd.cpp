@@ -52,11 +52,7 @@ const std::vector<Compiled>& compiled() {
     return all;
 }
 
-bool can_run(const Compiled& set, bool bf16) {
-    const auto& flags = processor_flags();
-    return set.bf16 == bf16 &&
-           std::ranges::all_of(set.needs, [&](auto need) { return std::ranges::find(flags, need) != flags.end(); });
-}
+bool can_run(const Compiled& set, bool bf16) { return set.bf16 == bf16 && processor_has(set.needs); }
 
 // The set of this name, or the fastest. Throws std::invalid_argument where the processor has none.
 const Compiled& chosen(std::string_view name, bool bf16) {

@@ -1,5 +1,6 @@
 #include "processor/processor.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -46,6 +47,11 @@ std::vector<std::string_view> read_flags() {
 const std::vector<std::string_view>& processor_flags() {
     static const auto flags = read_flags();
     return flags;
+}
+
+bool processor_has(std::span<const std::string_view> flags) {
+    const auto& known = processor_flags();
+    return std::ranges::all_of(flags, [&](auto flag) { return std::ranges::find(known, flag) != known.end(); });
 }
 
 }  // namespace tengen
