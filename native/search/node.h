@@ -63,6 +63,12 @@ struct Moments {
     Moments operator-() const { return {-utility, utility_square, -value, no_result, -score, score_square, -lead}; }
 };
 
+// What the nodes of a tree keep beside their moves: an Amaf for each move; NodeStats, without Amaf, in a tree that
+// counts by weights; the hash of the stones in a graph, where edges may share nodes.
+struct TreeForm {
+    bool amaf = false, weighted = false, graph = false;
+};
+
 struct ValueBias;
 
 // What a node of a tree that counts by weights keeps beside its moves, for its side to move (weights.h).
@@ -125,12 +131,12 @@ struct Node {
         return *reinterpret_cast<NodeStats*>(reinterpret_cast<std::byte*>(this) + to_stats(move_count));
     }
     const NodeStats& stats() const { return const_cast<Node*>(this)->stats(); }
-    // With `stones`, room for a hash behind all else.
-    static std::size_t bytes(std::size_t move_count, bool amaf, bool weighted, bool stones) {
-        const std::size_t moves = weighted
-                                      ? to_stats(move_count) + sizeof(NodeStats)
-                                      : sizeof(Node) + move_count * (sizeof(MovePrior) + (amaf ? sizeof(Amaf) : 0));
-        return moves + (stones ? sizeof(std::uint64_t) : 0);
+    // The hash of the stones lies behind all else.
+    static std::size_t bytes(std::size_t move_count, TreeForm form) {
+        const std::size_t moves =
+            form.weighted ? to_stats(move_count) + sizeof(NodeStats)
+                          : sizeof(Node) + move_count * (sizeof(MovePrior) + (form.amaf ? sizeof(Amaf) : 0));
+        return moves + (form.graph ? sizeof(std::uint64_t) : 0);
     }
     static std::size_t to_stats(std::size_t move_count) {
         constexpr std::size_t kAlign = alignof(NodeStats);

@@ -61,7 +61,8 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
       random_(seed),
       salt_(salt_of(seed)),
       seeds_(~seed),
-      tree_(params.memory, params.has_amaf(), params.transpositions, params.has_node_stats(),
+      tree_(params.memory,
+            {.amaf = params.has_amaf(), .weighted = params.has_node_stats(), .graph = params.transpositions},
             params.is_weighted() && params.value_bias > 0 ? std::optional(params.value_bias_free) : std::nullopt) {
     params.check();
     if (params.priors != "network") prior_policy_ = playout_policy(params.priors);

@@ -27,9 +27,8 @@ std::uint32_t visits_of(const Node& node) {
 }  // namespace
 
 Node* Tree::make_node(std::span<const Point> moves) {
-    void* const memory = graph_ && table_.size() >= max_keys_
-                             ? nullptr
-                             : pool_.take(Node::bytes(moves.size(), amaf_, weighted_, graph_));
+    void* const memory =
+        form_.graph && table_.size() >= max_keys_ ? nullptr : pool_.take(Node::bytes(moves.size(), form_));
     if (!memory) {
         full_ = true;
         return nullptr;
@@ -37,8 +36,8 @@ Node* Tree::make_node(std::span<const Point> moves) {
     Node* const node = new (memory) Node;
     node->move_count = static_cast<std::uint16_t>(moves.size());
     for (std::size_t i = 0; i < moves.size(); ++i) new (node->moves() + i) MovePrior{moves[i], Prior()};
-    if (amaf_) std::uninitialized_fill_n(node->amaf(), moves.size(), Amaf());
-    if (weighted_) new (&node->stats()) NodeStats;
+    if (form_.amaf) std::uninitialized_fill_n(node->amaf(), moves.size(), Amaf());
+    if (form_.weighted) new (&node->stats()) NodeStats;
     ++nodes_;
     return node;
 }
@@ -68,18 +67,18 @@ bool Tree::add_edge(Node& node) {
 
 void Tree::keep_moves(Node& node, int count) {
     const std::size_t before = bytes_of(node);
-    const std::uint64_t hash = graph_ ? stones(node) : 0;
-    const NodeStats stats = weighted_ ? node.stats() : NodeStats{};
+    const std::uint64_t hash = form_.graph ? stones(node) : 0;
+    const NodeStats stats = form_.weighted ? node.stats() : NodeStats{};
     node.move_count = static_cast<std::uint16_t>(count);
-    if (weighted_) new (&node.stats()) NodeStats(stats);
-    if (amaf_) std::uninitialized_fill_n(node.amaf(), count, Amaf());
-    if (graph_) write_stones(node, hash);
+    if (form_.weighted) new (&node.stats()) NodeStats(stats);
+    if (form_.amaf) std::uninitialized_fill_n(node.amaf(), count, Amaf());
+    if (form_.graph) write_stones(node, hash);
     pool_.trim(&node, before, bytes_of(node));
 }
 
 void Tree::bring_forward(Node& node, int edge) {
     std::swap(node.moves()[edge], node.moves()[node.edge_count]);
-    if (amaf_) std::swap(node.amaf()[edge], node.amaf()[node.edge_count]);
+    if (form_.amaf) std::swap(node.amaf()[edge], node.amaf()[node.edge_count]);
 }
 
 bool Tree::keep_ownership(Node& node, std::span<const float> ownership) {
@@ -95,7 +94,7 @@ bool Tree::keep_ownership(Node& node, std::span<const float> ownership) {
 }
 
 void Tree::drop_node(Node* node) {
-    if (weighted_) {
+    if (form_.weighted) {
         NodeStats& stats = node->stats();
         if (stats.bias) bias_.give(*stats.bias, stats.bias_difference, stats.bias_weight, *bias_freed_);
         if (stats.ownership) pool_.give(stats.ownership, ownership_bytes_);
@@ -106,8 +105,9 @@ void Tree::drop_node(Node* node) {
 }
 
 std::uint32_t Tree::node_visits(const EdgeStats& edge) const {
-    if (!edge.node || !edge.node->ready || !graph_) return edge.visits;
-    const std::uint32_t counted = weighted_ ? edge.node->stats().visits : 0;  // 0 too where only the ownership is kept
+    if (!edge.node || !edge.node->ready || !form_.graph) return edge.visits;
+    const std::uint32_t counted =
+        form_.weighted ? edge.node->stats().visits : 0;  // 0 too where only the ownership is kept
     return counted ? counted : std::max(edge.visits, visits_of(*edge.node));
 }
 
@@ -151,14 +151,14 @@ bool Tree::descend(std::span<const Point> moves) {
     if (stats == &root_) return true;
     const EdgeStats kept = *stats;
     const bool was_full = full_;
-    if (graph_) {
+    if (form_.graph) {
         keep_below(kept.node);
     } else {
         stats->node = nullptr;
         free_below(root_.node);
     }
     root_ = kept;
-    if (graph_) root_.visits = std::max(kept.visits, visits_of(*kept.node));  // other lines led there too
+    if (form_.graph) root_.visits = std::max(kept.visits, visits_of(*kept.node));  // other lines led there too
     full_ = false;
     if (was_full) pool_.join_free();  // the lists of its edges may need larger blocks than those of the old nodes
     return true;

@@ -23,15 +23,11 @@ struct Step {
 
 class Tree {
   public:
-    // `amaf`: nodes have an Amaf for each move. `graph`: nodes may be shared. `weighted`: nodes have NodeStats, without
-    // Amaf. `bias_freed`: the share of its ValueBias that a node takes with it; nothing where there is none. An eighth
-    // of the memory is kept for each of the two tables, of the keys of a graph and of the value bias.
-    explicit Tree(std::size_t memory, bool amaf = false, bool graph = false, bool weighted = false,
-                  std::optional<float> bias_freed = {})
-        : pool_(memory - (graph ? memory / 8 : 0) - (bias_freed ? memory / 8 : 0)),
-          amaf_(amaf),
-          graph_(graph),
-          weighted_(weighted),
+    // `bias_freed`: the share of its ValueBias that a node takes with it; nothing where there is none. An eighth of the
+    // memory is kept for each of the two tables, of the keys of a graph and of the value bias.
+    explicit Tree(std::size_t memory, TreeForm form = {}, std::optional<float> bias_freed = {})
+        : pool_(memory - (form.graph ? memory / 8 : 0) - (bias_freed ? memory / 8 : 0)),
+          form_(form),
           bias_freed_(bias_freed),
           max_keys_(memory / 8 / kKeyBytes),
           bias_(memory / 8 / kBiasBytes) {}
@@ -49,8 +45,8 @@ class Tree {
     Node* make_node(std::span<const Point> moves);  // priors 0, not ready
     bool add_edge(Node& node);                      // for the first move that has none
     bool full() const { return full_; }
-    bool has_amaf() const { return amaf_; }
-    bool is_graph() const { return graph_; }
+    bool has_amaf() const { return form_.amaf; }
+    bool is_graph() const { return form_.graph; }
 
     // Joins a node to the entry of a key, in a tree with value bias.
     void join_bias(Node& node, std::uint64_t key) { node.stats().bias = bias_.take(key); }
@@ -86,10 +82,10 @@ class Tree {
     void free_below(Node* top);
     void keep_below(Node* top);
     void free_node(Node* node);
-    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.move_count, amaf_, weighted_, graph_); }
+    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.move_count, form_); }
 
     NodePool pool_;
-    bool amaf_, graph_, weighted_;
+    TreeForm form_;
     std::optional<float> bias_freed_;
     std::size_t max_keys_, ownership_bytes_ = 0;
     ValueBiasTable bias_;

@@ -105,7 +105,7 @@ namespace {
 
 // A node with three moves: edges of the given visits and means for the first two, and all-moves-as-first means.
 struct Example {
-    Tree tree{kMinMemory, true};
+    Tree tree{kMinMemory, {.amaf = true}};
     EdgeStats self;
 
     Example() {
@@ -202,7 +202,7 @@ TEST(candidates_are_cut_by_mass_and_count) {
     const std::array<Point, 5> moves = {3, 1, 4, 0, 2};
     const std::array<float, 5> weights = {5, 1, 2, 1.5f, 0.5f};
     const auto kept = [&](float mass, int most, int least, bool amaf) {
-        Tree tree(kMinMemory, amaf);
+        Tree tree(kMinMemory, {.amaf = amaf});
         Node& node = *tree.make_node(moves);
         set_priors_from_weights(node, weights);
         SearchParams params;
@@ -366,7 +366,7 @@ TEST(darkforest_shares_its_mean_with_all_moves_as_first) {
     int untried = 0, changed = 0;
     for (int round = 0; round < 200; ++round) {
         params.c_puct = 10 * unit();
-        Tree tree(kMinMemory, true);
+        Tree tree(kMinMemory, {.amaf = true});
         const std::array<Point, 4> moves = {7, 3, 9, 1};
         Node& node = *tree.make_node(moves);
         set_priors_from_weights(node, std::array{unit(), unit(), unit(), unit()});
