@@ -1,4 +1,6 @@
 // Moves and legality on positions of real games, against a board that finds its chains by flood fill.
+#include <cstdio>
+
 #include "bench/measure.h"
 #include "bench/plain_board.h"
 

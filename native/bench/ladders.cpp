@@ -1,5 +1,7 @@
 // What the ladders of a position cost, read with a limit of `nodes`: one figure a position, of the fastest of three
 // rounds.
+#include <cstdio>
+
 #include "bench/measure.h"
 #include "board/ladder.h"
 #include "features/encode.h"

@@ -4,8 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <string>
 #include <vector>
 
 #include "board/game.h"

@@ -1,4 +1,6 @@
 // The tree alone: simulations with an evaluator that costs nothing, and the memory of a position.
+#include <cstdio>
+
 #include "bench/measure.h"
 #include "search/search.h"
 

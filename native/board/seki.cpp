@@ -1,7 +1,5 @@
 #include "board/seki.h"
 
-#include <algorithm>
-
 #include "board/capture_reader.h"
 #include "board/ladder.h"
 #include "board/pass_alive.h"

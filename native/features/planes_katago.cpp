@@ -1,6 +1,5 @@
 // The plane sets of KataGo's networks; docs/reference/planes.md says what each plane means.
 #include <algorithm>
-#include <cmath>
 
 #include "features/plane_parts.h"
 

@@ -1,7 +1,6 @@
 // Drives the fuzz target without libFuzzer: `tengen_fuzz [RUNS [SEED]]` with random bytes, or `tengen_fuzz FILE` with
 // those of a file. The bytes of a run that fails are left in the file fuzz-crash for the second form.
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
 
 #include "playout/linear_weights.h"
 #include "playout/policy.h"

@@ -1,5 +1,6 @@
 #include "playout/patterns.h"
 
+#include <bitset>
 #include <utility>
 #include <vector>
 

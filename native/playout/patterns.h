@@ -1,7 +1,6 @@
 // The 3x3 patterns that playouts answer with, as one table over all neighbourhoods.
 #pragma once
 
-#include <bitset>
 #include <span>
 #include <string_view>
 

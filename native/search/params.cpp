@@ -1,6 +1,5 @@
 #include "search/params.h"
 
-#include <cmath>
 #include <concepts>
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,6 @@
 #include "search/search.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>

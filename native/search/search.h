@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <mutex>
 #include <optional>

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <unordered_set>
+#include <vector>
 
 namespace tengen {
 

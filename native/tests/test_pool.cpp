@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "search/text.h"
 #include "tests/check.h"

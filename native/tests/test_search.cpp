@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <set>
 
 #include "search/leaf.h"

@@ -1,5 +1,4 @@
 // Transpositions: what shares a node, what must not, and that no line breaks superko.
-#include <algorithm>
 #include <set>
 #include <tuple>
 
