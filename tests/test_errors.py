@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
 from tengen.analysis.fields import QueryError
-from tengen.errors import MissingExtra, RecipeError, TengenError, refused_value
+from tengen.errors import MissingExtra, RecipeError, TengenError, printable, refused_value
 from tengen.evaluators.installed_networks import UnknownNetwork
 from tengen.gtp.client import ProgramError
 from tengen.match.failures import FailedPlayers
@@ -64,6 +64,19 @@ def test_refused_values(data: Any, line: str) -> None:
     error = refused.value.errors()[0]
     found = refused_value(error, ".".join(map(str, error["loc"])))
     assert re.fullmatch(line, found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("b\x1b[2J", r"b\x1b[2J"),
+        ("c\r\nd\te\x7f\x9b", r"c\r\nd\te\x7f\x9b"),
+        ("\udcff\u2028", r"\udcff\u2028"),
+        ("辜\u3000é\xa0\u200d😀", "辜\u3000é\xa0\u200d😀"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_escaped_and_no_letter_else(text: str, line: str) -> None:
+    assert printable(text) == printable(line) == line
 
 
 def test_a_file_that_is_no_json_is_not_repeated() -> None:

@@ -6,6 +6,7 @@ Each message names the offending value and says what would be right; commands pr
 import copyreg
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -82,6 +83,16 @@ def os_reason(error: OSError) -> str:
     """Why the system refused; errors without a number, such as those of a pipe that cannot be searched, have a message
     alone."""
     return error.strerror or str(error)
+
+
+def printable(text: str) -> str:
+    """A text from a file, such as a name, as one line: undecodable bytes and what a terminal would obey are escaped."""
+    return text if text.isprintable() else "".join(map(_printable_letter, text))
+
+
+def _printable_letter(letter: str) -> str:
+    obeyed = unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")  # controls, bytes, breaks of lines and paragraphs
+    return letter.encode("unicode_escape").decode() if obeyed else letter
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], listed_by: str = "") -> str:

@@ -141,6 +141,16 @@ def test_names_are_one_line_and_only_comments_have_more() -> None:
     assert b"PB[Cho\r\nChikun]" in write_tree(tree), "only what differs is written"
 
 
+def test_values_that_a_terminal_would_obey_are_escaped() -> None:
+    """The name of a player cleared the terminal of who reviewed the game."""
+    _, info = read_game(b"(;SZ[9]PB[\x1b[2Jx]BR[\x1b[1m]GC[a\nb];B[aa])")
+    assert (info.black, info.comment) == (r"\x1b[2Jx", "a\nb")
+    tree = read_tree(b"(;SZ[9]AB[\x1b[2J];B[aa])")
+    assert tree.problems == [r"a point off the board: AB[\x1b[2J] is not shown, but saved"]
+    with pytest.raises(SgfError, match=r"GM\[\\x1b\[2J\]$"):
+        read_game(b"(;GM[\x1b[2J];B[aa])")
+
+
 def test_a_game_without_players_is_named_by_its_name_its_event_or_its_comment() -> None:
     info = SgfInfo(name="Problem 1", event="Cup")
     long = "White to kill.\n" + 60 * "白"

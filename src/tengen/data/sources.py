@@ -10,7 +10,6 @@ import os
 import sys
 import tarfile
 import tempfile
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from tengen.errors import SgfError, os_reason, unknown_name
+from tengen.errors import SgfError, os_reason, printable, unknown_name
 from tengen.sgf.grammar import RECORD_SUFFIXES, RecordLimits, other_format, split_trees
 
 STDIN = "-"
@@ -208,7 +207,7 @@ class Sources:
                 with _standard_input() if name == STDIN else path.open("rb") as self._open:
                     yield from self._trees(name, self._open, 0)
             except TooMuch as error:
-                yield SourceProblem(_printable(name), "expands to too much", str(error))
+                yield SourceProblem(printable(name), "expands to too much", str(error))
             except OSError as error:
                 yield _problem(name, error)
             self._open = None
@@ -220,7 +219,7 @@ class Sources:
             head = stream.peek(512)
             unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
             if depth > (deepest := self._limits.depth):
-                yield SourceProblem(_printable(name), "archives too deep", f"more than {deepest} in each other")
+                yield SourceProblem(printable(name), "archives too deep", f"more than {deepest} in each other")
             elif unpack:
                 with unpack(stream) as inner:
                     yield from self._trees(name, self._counted(inner), depth + 1)
@@ -236,9 +235,9 @@ class Sources:
     def _collection(self, name: str, stream: Any, head: bytes) -> Iterator[Tree | SourceProblem]:
         number = 0
         for number, data in enumerate(split_trees(_Blocks(stream), self._limits.record_bytes), 1):
-            yield Tree(f"{_printable(name)}#{number}", data)
+            yield Tree(f"{printable(name)}#{number}", data)
         if not number:
-            yield SourceProblem(_printable(name), other_format(head) or "no game tree in the file", "")
+            yield SourceProblem(printable(name), other_format(head) or "no game tree in the file", "")
 
     def _zip(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
         file = _seekable(stream)
@@ -309,17 +308,7 @@ class _Blocks:
 
 def _problem(name: str, error: Exception) -> SourceProblem:
     text = os_reason(error) if isinstance(error, OSError) else str(error)
-    return SourceProblem(_printable(name), "file cannot be read", text or type(error).__name__)
-
-
-def _printable(name: str) -> str:
-    """A file name as one line of valid text: undecodable bytes, and letters that a terminal may obey, are escaped."""
-    return name if name.isprintable() else "".join(map(_printable_letter, name))
-
-
-def _printable_letter(letter: str) -> str:
-    is_kept = letter.isprintable() or unicodedata.category(letter) == "Zs"  # spaces, those of Chinese names too
-    return letter if is_kept else letter.encode("unicode_escape").decode()
+    return SourceProblem(printable(name), "file cannot be read", text or type(error).__name__)
 
 
 def _find_files(path: str, suffixes: tuple[str, ...]) -> list[tuple[str, Path]]:

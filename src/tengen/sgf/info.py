@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sgfmill import sgf_grammar
 
-from tengen.errors import SgfError
+from tengen.errors import SgfError, printable
 from tengen.rules import Rules
 from tengen.sgf import values
 from tengen.sgf.grammar import Properties
@@ -113,7 +113,7 @@ def read_info(root: Properties, charset: str, leading: int = 0) -> SgfInfo:
         found = text_of(root, name, charset).strip()
         if not found and (other := other_name(root, name, charset)):
             found = text_of(root, other, charset).strip()
-        return found if name == "GC" else found.replace("\n", " ")  # all others are SGF's SimpleText
+        return found if name == "GC" else printable(found.replace("\n", " "))  # all others are SGF's SimpleText
 
     application = text("AP")
     fox = ("TC" in root and "TT" in root) or b"foxwq" in root.get("AP", ())

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tengen import coords
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
-from tengen.errors import SgfError
+from tengen.errors import SgfError, printable
 from tengen.handicap import fixed_handicap
 from tengen.sgf.grammar import RECORD_LIMITS, Line, Properties, RecordLimits, has_lost_names, read_line
 from tengen.sgf.info import SgfInfo, read_info, text_of
@@ -36,9 +36,9 @@ class SgfProblem(SgfError):
     """A record that cannot be used. `reason` is one of a few fixed texts, `detail` gives the value or the place."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
-        self.detail = detail
+        self.detail = printable(detail)
+        super().__init__(f"{reason}: {self.detail}" if detail else reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def setup_points(node: Properties, name: str, size: int, off_board: list[str] | 
         corner, _, other = value.partition(b":")
         first, last = board_point(corner, size), board_point(other or corner, size)
         if first is None or last is None:
-            strange = f"{name}[{value[:12].decode('ascii', 'replace')}]"
+            strange = printable(f"{name}[{value[:12].decode('ascii', 'replace')}]")
             if off_board is None:
                 raise SgfProblem("a point off the board", strange)
             off_board.append(strange)
