@@ -63,18 +63,23 @@ class Candidates {
     int count_ = 0;
 };
 
-// Plays the moves of choose(color to move) until both sides pass or `limit` moves are played. Returns their number.
-template <class Choose>
-int play_moves(Board& board, Color to_play, PlayoutTrace* trace, int limit, Choose choose) {
+// Plays the moves of choose(color to move) by play(point, color) until both sides pass or `limit` moves are played.
+// Returns their number.
+template <class Choose, class Play>
+int play_moves(const Board& board, Color to_play, PlayoutTrace* trace, int limit, Choose choose, Play play) {
     int moves = 0, passes = 0;
     for (Color color = to_play; passes < 2 && moves < limit; color = opponent(color), ++moves) {
         const Point p = choose(color);
-        board.play(p, color);
+        play(p, color);
         const bool pass = p == board.pass();
         passes = pass ? passes + 1 : 0;
         if (trace && !pass) trace->note(p, color);
     }
     return moves;
+}
+template <class Choose>
+int play_moves(Board& board, Color to_play, PlayoutTrace* trace, int limit, Choose choose) {
+    return play_moves(board, to_play, trace, limit, choose, [&](Point p, Color color) { board.play(p, color); });
 }
 
 // The same for those who draw: choose(color to move, candidates), and 3 * points() moves at most.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "playout/candidates.h"
 #include "playout/linear_moves.h"
 
 namespace tengen {
@@ -57,16 +58,10 @@ int LinearPolicy::play(Board& board, Color to_play, std::span<const Move> before
                        PlayoutTrace* trace) const {
     const auto [last, second] = last_two(before);
     LinearMoves moves(*weights_, board, last, second);
-    const int limit = 3 * board.points();
-    int count = 0, passes = 0;
-    for (Color color = to_play; passes < 2 && count < limit; color = opponent(color), ++count) {
-        const Point p = moves.draw(board, color, random, power_);
-        moves.play(board, p, color);
-        const bool pass = p == board.pass();
-        passes = pass ? passes + 1 : 0;
-        if (trace && !pass) trace->note(p, color);
-    }
-    return count;
+    return play_moves(
+        board, to_play, trace, 3 * board.points(),
+        [&](Color color) { return moves.draw(board, color, random, power_); },
+        [&](Point p, Color color) { moves.play(board, p, color); });
 }
 
 void LinearPolicy::weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
