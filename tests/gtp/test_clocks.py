@@ -96,6 +96,16 @@ def test_a_clock_pays_for_the_compilation_that_it_waits_for(lines: list[str], le
     assert [clock and clock.main for clock in given_clocks(session)] == [left, 20]
 
 
+@pytest.mark.parametrize(
+    "control", ["time_settings 0 4 1", "kgs-time_settings byoyomi 0 2 1", "kgs-time_settings fischer 4 2"]
+)
+def test_a_clock_that_nobody_tells_outlives_a_compilation(control: str) -> None:
+    session = session_of(FakeEngine(compiling=5))
+    talk(session, control, *2 * ("genmove b", "genmove w"))
+    clocks = given_clocks(session)
+    assert len(clocks) == 4 and not any(clock is None or clock.flagged for clock in clocks)
+
+
 def test_a_clock_runs_from_the_arrival_of_time_left() -> None:
     """As of one that comes while a search runs, or a search that `genmove` ends."""
     session = session_of(engine := FakeEngine(seconds=4))

@@ -192,7 +192,9 @@ def test_the_chat_leaves_out_a_score_that_is_not_known(capsys: pytest.CaptureFix
     session = session_of(Scoreless(["E5"]))
     ask(session, "kata-set-param ogsChatToStderr true")
     ask(session, "genmove b")
-    assert capsys.readouterr().err == "MALKOVICH:Visits 16 Winrate 56.25% PV E5 pass\n"
+    line = capsys.readouterr().err
+    assert line == "MALKOVICH:Visits 16 Winrate 56.25% PV E5 pass\n"
+    assert read_engine_info([line], "E5") == EngineInfo(0.5625, None, 16)
 
 
 def test_pondering_has_the_limits_of_its_settings() -> None:

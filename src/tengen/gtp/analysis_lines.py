@@ -12,8 +12,6 @@ from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.symmetric import transform
 from tengen.gtp.analysis_options import AnalyzeOptions
 
-_CHAT_MOVES = 8  # as many as KataGo's line has
-
 
 @dataclass(frozen=True)
 class Shown:
@@ -103,13 +101,13 @@ def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
 
 
 def chat_line(result: SearchResult, size: int, viewpoint: Viewpoint) -> str:
-    """KataGo's line for the chat of a game on OGS; a network without a score leaves out what it does not know."""
+    """KataGo's line for the chat of a game on OGS, without the score where the network knows none."""
     best = next((c for c in result.candidates if c.point == result.move and c.pv), None)
     line = (result.move,) if best is None else best.pv
     lead = score_lead(result)
-    stdev = result.score_stdev or 0.0
+    stdev = result.score_stdev or 0.0  # gtp2ogs takes no line without it, and does not show it
     score = "" if lead is None else f" ScoreLead {viewpoint.points(lead):.1f} ScoreStdev {stdev:.1f}"
-    moves = " ".join(coords.to_gtp(point, size) for point in line[:_CHAT_MOVES])
+    moves = " ".join(coords.to_gtp(point, size) for point in line)
     return f"MALKOVICH:Visits {result.visits} Winrate {viewpoint.rate(result.winrate):.2%}{score} PV {moves}"
 
 

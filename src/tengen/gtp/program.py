@@ -30,7 +30,8 @@ _KGS_RULES["chinese-ogs"] = "chinese"
 _LEELA_ZERO_MOVE = re.compile(r"\s*(?P<move>[A-T]\d+|pass) -> +\d+ \(V: +(?P<winrate>\d+\.\d+)%\)", re.IGNORECASE)
 _LEELA_ZERO_END = re.compile(r"(?P<visits>\d+) visits, \d+ nodes")
 _KATAGO = re.compile(
-    r"(?:CHAT|MALKOVICH):\s*Visits (?P<visits>\d+) Winrate (?P<winrate>\d+\.\d+)% ScoreLead (?P<score>-?\d+\.\d+)",
+    r"(?:CHAT|MALKOVICH):\s*Visits (?P<visits>\d+) Winrate (?P<winrate>\d+\.\d+)%"
+    r"(?: ScoreLead (?P<score>-?\d+\.\d+))?",
     re.IGNORECASE,
 )
 
@@ -219,7 +220,8 @@ def read_engine_info(remarks: Sequence[str], move: str) -> EngineInfo:
     visits: int | None = None
     for line in remarks:
         if found := _KATAGO.search(line):
-            return EngineInfo(float(found["winrate"]) / 100, float(found["score"]), int(found["visits"]))
+            score = None if found["score"] is None else float(found["score"])
+            return EngineInfo(float(found["winrate"]) / 100, score, int(found["visits"]))
         if (found := _LEELA_ZERO_MOVE.match(line)) and found["move"].lower() == move.lower():
             winrate = float(found["winrate"]) / 100
         elif found := _LEELA_ZERO_END.match(line):

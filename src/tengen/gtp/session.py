@@ -178,7 +178,7 @@ class GtpSession:
     """Called with the board size of each game."""
     settings: SessionSettings = field(init=False)
     _set_at: dict[int, float] = field(default_factory=dict, init=False)
-    """When the clock of a color was set last, and had paid for the time before."""
+    """When `set_clock` set the clock of a color in this game, which had paid for the time before."""
     _searched_at: float = field(default=-math.inf, init=False)
     """When the last search of a move ended."""
 
@@ -190,6 +190,7 @@ class GtpSession:
         """Start both clocks; None for no time limit."""
         self.control = control
         self.clocks = {} if control is None else {BLACK: control.start(), WHITE: control.start()}
+        self._set_at = {}
         self._warm_up()
 
     def set_clock(self, color: int, clock: Clock) -> None:
@@ -270,7 +271,10 @@ class GtpSession:
         started = self.now()
         if color in self.clocks:
             waited = min(self._waited(), started - self._set_at.get(color, -math.inf))
-            self.clocks[color] = self.clocks[color].running(waited)
+            running = self.clocks[color].running(waited)
+            # A clock that nobody tells would never recover from a wait that uses it up.
+            if color in self._set_at or not running.flagged:
+                self.clocks[color] = running
         self.lines.search_begins()
         self.set_position(color, restrictions=restrictions, overrides=overrides)
         until = until or self.lines.stop_requested
