@@ -22,12 +22,27 @@ from tengen.game import WHITE
 from tengen.match.conditions import Conditions
 from tengen.match.outcome import Reason
 from tengen.match.spec import PlayerSpec
-from tengen.ratings.charts import ENDINGS, seconds_a_move, spread, time_text
+from tengen.ratings.charts import ENDINGS, endings, seconds_a_move, spread, time_text
 from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
+from tengen.rules import RULE_NAMES, Rules
 
 EVIL = '<b onload=x>&"Pachi"\'</b> $_$'
+
+RULES_IN_WORDS = {
+    "tromp-taylor": "Tromp-Taylor",
+    "chinese": "Chinese",
+    "chinese-ogs": "Chinese (OGS)",
+    "japanese": "Japanese",
+    "korean": "Korean",
+    "aga": "AGA",
+    "aga-button": "AGA with button",
+    "new-zealand": "New Zealand",
+    "ing": "Ing",
+    "stone-scoring": "Stone scoring",
+    "ancient-territory": "Ancient territory",
+}
 
 
 class Page(HTMLParser):
@@ -200,6 +215,9 @@ def test_long_names_are_shortened_to_the_room_beside_a_chart() -> None:
         ([1.0, 1.0], True, ["0", "1"]),
         ([11.2, 14.7], False, ["0", "4", "8", "12"]),  # milliseconds
         ([0.4, 1.3], False, ["0", "0.3", "0.6", "0.9", "1.2"]),
+        ([1e6, 2e6], True, ["0", "500,000", "1,000,000", "1,500,000", "2,000,000"]),
+        (2 * [3e4, 3e6], True, ["50,000", "100,000", "200,000", "500,000", "1,000,000", "2,000,000"]),
+        (2 * [5e-5, 2.0], False, ["0.0001", "0.001", "0.01", "0.1", "1"]),
     ],
 )
 def test_an_axis_of_figures_has_few_ticks_that_are_read_without_a_factor(
@@ -211,13 +229,25 @@ def test_an_axis_of_figures_has_few_ticks_that_are_read_without_a_factor(
     spread(axes, {"a": figures}, ["a"], are_counts=are_counts)
     figure.canvas.draw()
     shown = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
-    labels = [text.get_text() for x, text in shown if x <= axes.get_xlim()[1]]
-    assert labels == ticks
+    low, high = axes.get_xlim()
+    assert [text.get_text() for x, text in shown if low <= x <= high] == ticks
+
+
+def test_the_axis_of_won_and_lost_games_has_no_exponents() -> None:
+    figure = Figure(figsize=(11, 2))
+    axes = figure.subplots()
+    endings(axes, [game(0, "a", "b", "a")], ["a", "b"])
+    formatter = axes.xaxis.get_major_formatter()
+    assert [formatter(x, None) for x in (-2e6, 5e5, 0.0)] == ["2,000,000", "500,000", "0"]
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(123.4, "123 s"), (1.53, "1.5 s"), (0.25, "250 ms"), (0.0071, "7.1 ms"), (7.1e-5, "71 µs"), (0.0, "0 ms")],
+    [
+        *[(1234.5, "1,234 s"), (123.4, "123 s"), (9.96, "10 s"), (9.94, "9.9 s"), (1.53, "1.5 s"), (2.0, "2.0 s")],
+        *[(0.9996, "1.0 s"), (0.9994, "999 ms"), (0.25, "250 ms"), (0.0071, "7.1 ms"), (0.00404, "4.0 ms")],
+        *[(0.004, "4 ms"), (0.0009996, "1.0 ms"), (7.1e-5, "71 µs"), (0.0, "0 ms")],
+    ],
 )
 def test_times_have_a_unit_that_fits(seconds: float, text: str) -> None:
     assert time_text(seconds) == text
@@ -235,19 +265,35 @@ def test_players_and_conditions_are_told_in_words(tmp_path: Path) -> None:
     folder = write_match(tmp_path / "m", series("a", "gtp:b", 5, 4), rules="new-zealand")
     about = json.loads((folder / "match.json").read_text())
     for player in about["players"]:
-        more = {"visits": 8} if player["player"] == "a" else {}
+        more = {"visits": 8, "threads": 2} if player["player"] == "a" else {}
         player.update(PlayerSpec(player=player["player"], **more).model_dump(exclude={"name"}))
-    about["conditions"] = Conditions(size=5, rules="new-zealand", komi=0.5, max_moves=90).model_dump()
+    about["conditions"] = Conditions(rules="new-zealand", lag=0, settle=False, max_moves=90).model_dump()
     (folder / "match.json").write_text(json.dumps(about))
     path = write_report(folder)
     assert path is not None
     text = Page(path.read_text(encoding="utf-8")).text
     assert text.endswith(
-        "a a, visits 8, pass policy engine, precision auto, threads 1, device auto "
-        "gtp:b gtp:b, move seconds 180, startup seconds 60 "
-        "m size 5, rules New Zealand, komi 0.5, openings policy, opening temperature 1, seed 1, lag 0.1 s, "
-        "dead stones agreement, settle yes, max moves 90"
+        "a a, visits 8, threads 2 gtp:b gtp:b "
+        "m size 19, rules New Zealand, komi 7, openings policy, lag 0 s, dead stones agreement, settle no, max moves 90"
     )
+
+
+def test_all_named_rules_have_words() -> None:
+    assert set(RULES_IN_WORDS) == set(RULE_NAMES)
+
+
+def test_rules_are_named_in_words(tmp_path: Path) -> None:
+    """In any spelling; rules without a name by their parts."""
+    named = {**RULES_IN_WORDS, "NZ": "New Zealand", "chinese,ko=positional": "Chinese (OGS)"}
+    named["chinese,tax=all"] = Rules.parse("chinese,tax=all").text
+    for number, rules in enumerate(named):
+        write_match(tmp_path / "in" / f"{number:02}", series("a", "b", 1, 1), rules=rules)
+    pool = Pool.of(matches_in(tmp_path / "in"))
+    path = write_pool_report(pool, [standings(pool, 5)], tmp_path / "out", "all")
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert "; ".join(f"5x5, {name}, komi 0.5" for name in dict.fromkeys(named.values())) in text
+    about = text.rpartition("Players and conditions")[2]
+    assert re.findall("komi 0.5, rules (.*?), opening 2", about) == list(named.values())
 
 
 def test_a_figure_that_no_game_bounds_is_no_number(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ NAME = 40
 LETTER, BESIDE = 0.085, 0.25
 """Inches that a letter of a name takes beside the axes, and the space around the name."""
 
-_TIMES = (("Seconds", "s", 1.0), ("Milliseconds", "ms", 1e3), ("Microseconds", "µs", 1e6))
+_TIMES = (("Microseconds", "µs", 1e6), ("Milliseconds", "ms", 1e3), ("Seconds", "s", 1.0))
 _SCORES = LinearSegmentedColormap.from_list("scores", ["#f0a08c", PAPER, "#86c5da"])
 _MARGIN = 0.06  # left and right of the ratings, as a share of their span
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
@@ -123,7 +123,7 @@ def endings(axes: Axes, outcomes: Sequence[Outcome], names: Sequence[str]) -> No
         axes.barh([0], [0], color=FAINT, label="no winner")
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.xaxis.set_major_formatter(lambda x, _: f"{abs(x):g}")
+    axes.xaxis.set_major_formatter(lambda x, _: _tick(abs(x)))
     _players(axes, names)
     _legend_below(axes)
 
@@ -169,12 +169,11 @@ def spread(
         axes.set_xscale("log")
         marks = (1.0,) if max(everything) > _DECADES * min(everything) else (1.0, 2.0, 5.0)
         axes.xaxis.set_major_locator(LogLocator(subs=marks))
-        axes.xaxis.set_major_formatter("{x:,g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, 1.06 * max(everything, default=1.0))
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=are_counts, min_n_ticks=1))
-        axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_formatter(lambda x, _: _tick(x))
     _players(axes, known)
 
 
@@ -193,16 +192,18 @@ def seconds_a_move(outcomes: Sequence[Outcome], first: int = BLACK) -> dict[str,
 
 def time_unit(seconds: float) -> tuple[str, str, float]:
     """The unit in which times of up to `seconds` are shown, its symbol, and its number in a second."""
-    return next((unit for unit in _TIMES if seconds * unit[-1] >= 1), _TIMES[-1])
+    return next((unit for unit in _TIMES if round(seconds * unit[-1]) < 1000), _TIMES[-1])
 
 
 def time_text(seconds: float) -> str:
-    """`12 s`, `1.5 s`, `250 ms` or `71 µs`."""
+    """`12 s`, `1.5 s`, `250 ms`, `4 ms` or `71 µs`."""
     if not seconds:
-        return "0 ms"  # outcomes have whole milliseconds
+        return "0 ms"
     _, symbol, number = time_unit(seconds)
     value = seconds * number
-    return f"{value:,.1f} {symbol}" if value < 10 else f"{value:,.0f} {symbol}"
+    # Outcomes have whole milliseconds, which a decimal would make look more exact; times a move are divided.
+    has_tenths = round(value, 1) < 10 and not (symbol == "ms" and value.is_integer())
+    return f"{value:,.{int(has_tenths)}f} {symbol}"
 
 
 def visits_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
@@ -255,6 +256,11 @@ def _by_player(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
         if value > 0:
             found.setdefault(name, []).append(value)
     return found
+
+
+def _tick(x: float) -> str:
+    """A number beside an axis without an exponent: `0.25`, `2,000,000`."""
+    return f"{x:,.6f}".rstrip("0").rstrip(".")  # the smallest time is a millisecond in a thousand moves
 
 
 def _players(axes: Axes, names: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from tengen.match.sprt import Sprt, SprtState, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.pool import GameSet, Pool, match_games
 from tengen.ratings.standings import ANCHOR, Standings, elo_text, standings
-from tengen.rules import RULE_NAMES
+from tengen.rules import RULE_NAMES, Rules
 from tengen.runs.plots import Draw, Plot, plot, save_picture
 from tengen.runs.report import Tile, sentence, with_minus, write_page
 
@@ -32,7 +32,14 @@ _MIN_HEIGHT, _MAX_HEIGHT = 1.9, 3.4  # inches of a chart; the maximum is that of
 _WIDTH, _WIDE = 5.4, 11.0  # inches of a chart, and of one that has a row of its own
 _MAX_NAMES = 0.48  # of a chart's width for names
 _MAX_ROWS = 40  # players in a chart or a matrix
-_RULES = {"aga": "AGA", "aga-button": "AGA with button", "new-zealand": "New Zealand", "tromp-taylor": "Tromp-Taylor"}
+_RULES = {
+    "aga": "AGA",
+    "aga-button": "AGA with button",
+    "chinese-ogs": "Chinese (OGS)",
+    "new-zealand": "New Zealand",
+    "tromp-taylor": "Tromp-Taylor",
+}
+_ALWAYS = {"size", "rules", "komi", "openings", "dead_stones"}  # conditions that decide a match, also by default
 _UNFOLDED = 24  # rows up to which a list is unfolded
 
 
@@ -85,13 +92,14 @@ def _state(pool: Pool) -> str:
             bound = "at most " if game_set.match and game_set.match.more.get("within") else ""
             whole = f"{bound}{len(game_set.outcomes) + more}"
             stopped.append(f"{game_set.source.resolve().name} stopped after {len(game_set.outcomes)} of {whole} games")
-    rules = "; ".join(str(replace(one, rules=_rules_name(one.rules))) for one in pool.rules)
+    rules = "; ".join(dict.fromkeys(str(replace(one, rules=_rules_name(one.rules))) for one in pool.rules))
     return f"{'. '.join([rules, *stopped])}."
 
 
 def _rules_name(rules: str) -> str:
-    """The text of a rule set as people write it: `New Zealand`."""
-    return _RULES.get(rules) or (rules.capitalize() if rules in RULE_NAMES else rules)
+    """A rule set as people write it, such as `New Zealand`; the parts of one without a name."""
+    name = rules if rules in RULE_NAMES else Rules.parse(rules).text
+    return _RULES.get(name) or (name.replace("-", " ").capitalize() if name in RULE_NAMES else name)
 
 
 def _tests(game_set: GameSet) -> list[tuple[Sprt, SprtState, list[float]]]:
@@ -274,9 +282,11 @@ def _about(pool: Pool) -> list[tuple[str, str]]:
 
 
 def _words(fields: Mapping[str, Any], model: type[BaseModel]) -> str:
-    """The values of fields of a model, without those that are empty or off by default."""
+    """The values of fields of a model, without the defaults of those that do not decide a match."""
     known = model.model_fields
-    shown = {key: value for key, value in fields.items() if value or value != (key in known and known[key].default)}
+    shown = {
+        key: value for key, value in fields.items() if key in _ALWAYS or key not in known or value != known[key].default
+    }
     words = {key: f"{key.replace('_', ' ')} {_value_text(value)}" for key, value in shown.items()}
     return ", ".join(f"{word} s" if key == "lag" else word for key, word in words.items())
 
