@@ -171,6 +171,11 @@ def test_every_figure_of_a_row_can_be_found() -> None:
         (Figure(figure="training", of=["a"], key="value_mse"), (0.25, math.nan, math.nan), "0.2500"),
         (Figure(figure="cross_entropy", of=["a"]), (2.1, 2.0, 2.2049), "2.10 (2.00 to 2.20)"),
         (Figure(figure="cross_entropy", of=["a"]), (0.0, 0.0, 0.0), "0 (0 to 0)"),
+        (
+            Figure(figure="cross_entropy", of=["a"], minus=["b"]),
+            (0.01234, -0.00391, 0.0286),
+            "+0.012 (-0.004 to +0.029)",
+        ),
     ],
 )
 def test_a_figure_has_as_many_decimals_as_its_interval(
