@@ -1,4 +1,4 @@
-# make play    the board in the browser           make test    the tests, C++ and Python
+# make play    the board in the browser           make test    the tests, C++ and Python, without the slow ones
 # make test-slow   the slow tests alone: whole runs, most of them killed again and again, and the page in browsers
 # make check   all tests, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
