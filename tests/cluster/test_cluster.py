@@ -456,6 +456,7 @@ def test_a_worker_that_is_asked_has_a_minute_to_answer(monkeypatch: pytest.Monke
     assert found is worker and str(error) == "a worker with 1 items has not answered for 61 s"
 
 
+@pytest.mark.slow
 def test_a_worker_that_gives_no_result_is_named(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

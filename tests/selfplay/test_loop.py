@@ -347,6 +347,7 @@ def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: str = "")
         sys.exit(main(["zero", str(recipe), "--out", str(out), "--quiet", *words]))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("moment", ["playing", "learning"])
 def test_sigterm_stops_cleanly_and_the_run_goes_on(

@@ -368,6 +368,7 @@ def _interrupt(_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_saves_and_leaves_cleanly(
     signum: int, status: int, unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
