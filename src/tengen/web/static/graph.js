@@ -54,7 +54,7 @@ export default {
   computed: {
     // The line may have become shorter under the pointer.
     pointed() { return this.hovered === null ? null : Math.min(this.hovered, this.last); },
-    // The caption is at the other side than the place that it tells of, whose line would cross it.
+    // The caption is on the side away from its move, whose line would cross it.
     aside() { return this.x(this.pointed ?? this.here) < this.width / 2; },
     span() {
       const most = Math.max(5, ...this.found.map((p) => Math.abs(p.score ?? 0)));
