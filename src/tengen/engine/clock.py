@@ -246,7 +246,8 @@ class Clock:
 
 
 def _without_lag(seconds: float, lag_buffer: float) -> float:
-    """What these seconds of a clock leave for thinking. As in KataGo a lag takes half of them at most, MARGIN more."""
+    """The seconds to think of these seconds of a clock: as in KataGo the lag takes half of them at most, but never less
+    than MARGIN."""
     return max(seconds - max(lag_buffer, MARGIN), min(seconds / 2, seconds - MARGIN), 0.0)
 
 
