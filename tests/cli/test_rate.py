@@ -221,12 +221,15 @@ def test_a_record_behind_an_option_is_not_overwritten(
     """In other commands --json is a flag."""
     for name in ("a.sgf", "b.SGF", "c.txt", "games.zip", "old.txt", f"old.{option}"):
         (tmp_path / name).write_text("(;SZ[5]PB[a]PW[b]RE[B+R];B[cc])")
-    for name in ("a.sgf", "b.SGF", "new.sgf", "new.sgfs", "c.txt", "games.zip", "."):
+    write_match(tmp_path / "m", series("a", "b", 5, 5))
+    match = {path: path.read_bytes() for path in (tmp_path / "m").iterdir() if path.is_file()}
+    for name in ("a.sgf", "b.SGF", "new.sgf", "new.sgfs", "c.txt", "games.zip", ".", "m/match.json", "m/games.jsonl"):
         given = [str(tmp_path / "a.sgf"), str(tmp_path / "c.txt")]
         assert main(["rate", f"--{option}", str(tmp_path / name), *given]) == 2
         refused = f"error: --{option} takes a file to write, not {tmp_path / name}: "
         assert capsys.readouterr().err == f"{refused}give FILE.{option}, or - to print\n"
     assert (tmp_path / "a.sgf").read_text().startswith("(;") and not (tmp_path / "new.sgf").exists()
+    assert match == {path: path.read_bytes() for path in match}
     for name in ("old.txt", f"old.{option}"):
         assert main(["rate", f"--{option}", str(tmp_path / name), str(tmp_path / "a.sgf")]) == 0
         assert "(;" not in (tmp_path / name).read_text(), "the second run writes the figures anew"

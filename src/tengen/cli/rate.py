@@ -95,7 +95,8 @@ def _check_output(option: str, file: Path | None, games: Sequence[Path]) -> None
 
     if file is None or str(file) == "-":
         return
-    holds_games = file.suffix.lower() in (*RECORD_SUFFIXES, *ARCHIVE_SUFFIXES)
+    of_match = file.name in ("match.json", "games.jsonl") and (file.parent / "match.json").exists()
+    holds_games = of_match or file.suffix.lower() in (*RECORD_SUFFIXES, *ARCHIVE_SUFFIXES)
     if holds_games or file.is_dir() or file.resolve() in [path.resolve() for path in games]:
         raise RecipeError(f"--{option} takes a file to write, not {file}: give FILE.{option}, or - to print")
 
