@@ -338,6 +338,22 @@ def test_plies_can_be_limited(store: Store) -> None:
     assert plies == {5, 6, 7, 8, 9}
 
 
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("plies", [(-1, None), (-9, 15), (2, -8), (-40, -2), (3, -1)])
+def test_plies_count_back_from_the_end_of_each_game(passing: Store, plies: tuple[int, int | None], skip: bool) -> None:
+    first, last = plies
+    wanted = set()
+    for game, record in enumerate(passing):
+        there = range(len(record.moves))[first : None if last in (None, -1) else last + 1]
+        wanted |= {(game, ply) for ply in learned(record, skip) if ply in there}
+    choice = PositionChoice(plies=plies, skip_passes=skip)
+    found = drawn(Sampler(passing, "all", choice=choice))
+    assert len(found) == len(wanted) and set(found) == wanted
+    rows = OnePerGame(passing, "all", batch_size=30, choice=PositionChoice(plies=plies)).rows(0)
+    inside = drawn(Sampler(passing, "all", choice=PositionChoice(plies=plies)))
+    assert set(zip(rows.game.tolist(), rows.ply.tolist(), strict=True)) <= set(inside)
+
+
 def test_one_position_of_every_game(store: Store) -> None:
     sampler = OnePerGame(store, "all", batch_size=30, seed=2, symmetries=False)
     assert (sampler.positions, sampler.steps_per_epoch) == (100, 4)
@@ -437,7 +453,8 @@ def test_settings_out_of_range_are_named(store: Store, settings: dict[str, Any],
         ({"games": -1}, "games must be 1 or more"),
         ({"max_positions": 0}, "max_positions must be 1 or more"),
         ({"positions_per_game": 0}, "positions_per_game must be 1 or more"),
-        ({"plies": (-3, None)}, "the first one cannot be -3"),
+        ({"plies": (5, 3)}, "3 is before 5"),
+        ({"plies": (-1, -3)}, "-3 is before -1"),
     ],
 )
 def test_choices_out_of_range_are_named(settings: dict[str, Any], message: str) -> None:

@@ -109,6 +109,27 @@ def test_a_script_is_that_of_the_clone_in_any_folder(
     assert said == ["help: left out, benchmarks/playouts.py not found"]
 
 
+def test_a_script_writes_a_folder_for_later_steps(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "scripts.yaml"
+    steps = {"games": {"run": "python write.py", "out": True}, "read": {"run": "python read.py ${games}/games.txt"}}
+    path.write_text(yaml.safe_dump({**description(recipe), "steps": steps, "rows": [], "plots": []}, sort_keys=False))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "write.py").write_text(
+        "import pathlib, sys\nout = pathlib.Path(sys.argv[sys.argv.index('--out') + 1])\n"
+        "out.mkdir()\n(out / 'games.txt').write_text('361')"
+    )
+    (tmp_path / "read.py").write_text("import sys\nprint(open(sys.argv[1]).read())")
+    folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
+    run_study(folder, lambda command: 2, say=lambda _: None)
+    assert (folder.result("read") or {})["output"] == 361
+    assert (tmp_path / "runs" / "games" / "games.txt").exists()
+    (tmp_path / "runs").rename(tmp_path / "moved")
+    moved = StudyFolder(tmp_path / "moved", folder.study)
+    assert [moved.state(step) for step in steps] == ["done", "done"]
+
+
 def test_settings_are_checked_before_a_step_runs(
     path: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

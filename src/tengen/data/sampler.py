@@ -32,7 +32,8 @@ class PositionChoice:
     """Which positions of the games of a split a `Sampler` draws.
 
     Args:
-        plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
+        plies: (first, last), both inclusive: the moves whose positions are used, counted from 0, or back from -1, the
+            last move of each game. None for no end.
         games: Number of games of the split to use: the first ones in an order by hash, which are a random sample, the
             same in every import, and contained in each larger one.
         positions_per_game: Positions to use of each game, all where it has fewer: a random one of each of as many
@@ -58,8 +59,16 @@ class PositionChoice:
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise ValueError(f"{name} must be 1 or more, or None for all, not {number}")
-        if self.plies[0] < 0:
-            raise ValueError(f"plies count from 0: the first one cannot be {self.plies[0]}")
+        first, last = self.plies
+        if last is not None and (first < 0) == (last < 0) and last < first:
+            raise ValueError(f"plies are (first, last): {last} is before {first}")
+
+    def bounds(self, moves: Ints) -> tuple[Ints, Ints]:
+        """(first, end), both [games], of the plies in games of so many `moves` [games]; equal where there is none."""
+        first, last = self.plies
+        start = np.clip(first if first >= 0 else moves + first, 0, moves)
+        end = moves if last is None else np.clip(last + 1 if last >= 0 else moves + last + 1, start, moves)
+        return start, end
 
 
 class Sampler:
@@ -241,9 +250,9 @@ class OnePerGame(Sampler):
         """Choose a random ply of a game whose move is not a pass; the first ply if all moves are passes."""
         shard, row = self.store.locate(game)
         columns = self.store.shards[shard]
-        first, last = self.choice.plies
         moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]]
-        moves = moves[first : None if last is None else last + 1]
+        first, end = (int(bound[0]) for bound in self.choice.bounds(np.array([len(moves)])))
+        moves = moves[first:end]
         own = ~is_opponents(moves, columns.player[row]) | self.choice.opponents
         plies = np.flatnonzero(own & ~_is_pass(moves, columns.size[row]))
         plies = first + (plies if len(plies) else np.flatnonzero(own)[:1])
@@ -258,12 +267,11 @@ class _Positions:
 
     def __init__(self, store: Store, wanted: npt.NDArray[np.bool_], choice: PositionChoice, seed: int) -> None:
         self._store = store
-        self._first_ply = choice.plies[0]
         self._parts, self._key = choice.positions_per_game, derive(seed, WITHIN)
         # Moves of each game within `plies`, without those that are skipped, and the positions that are drawn of them.
-        moves = _moves_per_game(store, choice)
-        skipped_game, skipped_move = _skipped_moves(store, choice)
-        known = moves - np.bincount(skipped_game, minlength=len(moves))
+        self._first_ply, end = choice.bounds(store.lengths.astype(np.int64))
+        skipped_game, skipped_move = _skipped_moves(store, choice, self._first_ply, end)
+        known = end - self._first_ply - np.bincount(skipped_game, minlength=len(end))
         counts = known if self._parts is None else np.minimum(known, self._parts)
         games = np.flatnonzero(wanted & (counts > 0))
         if len(games) and (choice.games is not None or choice.max_positions is not None):
@@ -290,7 +298,8 @@ class _Positions:
         # Add the moves that are skipped before the position, in its game.
         before = np.searchsorted(self._skipped, self._starts[index] + number, side="right")
         number = number + before - np.searchsorted(self._skipped_game, index)
-        return self.games[index], number + self._first_ply
+        game = self.games[index]
+        return game, number + self._first_ply[game]
 
     def _within_game(self, index: Ints, part: Ints, parts: int) -> Ints:
         """A random position, counted from 0, of part number `part` of each game `index`, both [n]."""
@@ -302,18 +311,11 @@ class _Positions:
         return found
 
 
-def _moves_per_game(store: Store, choice: PositionChoice) -> Ints:
-    """Number of moves within `plies` in every game, int64 [games]."""
-    first, last = choice.plies
-    ends = store.lengths.astype(np.int64)
-    if last is not None:
-        ends = np.minimum(ends, last + 1)
-    return np.maximum(ends - first, 0)
+def _skipped_moves(store: Store, choice: PositionChoice, first: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """(game, number of the move within `plies`) of the passes and moves of opponents that a choice skips, in order.
 
-
-def _skipped_moves(store: Store, choice: PositionChoice) -> tuple[Ints, Ints]:
-    """(game, number of the move within `plies`) of the passes and moves of opponents that a choice skips, in order."""
-    first, last = choice.plies
+    `first` and `end` are its bounds in each game.
+    """
     games, plies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # a store may be empty
     for shard, start in zip(store.shards, store.starts[:-1], strict=True):
         is_skipped = np.zeros(len(shard.moves), bool)
@@ -326,8 +328,8 @@ def _skipped_moves(store: Store, choice: PositionChoice) -> tuple[Ints, Ints]:
         games.append(row + int(start))
         plies.append(there - shard.offsets[row])
     game, ply = np.concatenate(games).astype(np.int64), np.concatenate(plies).astype(np.int64)
-    inside = (ply >= first) & (ply <= (np.inf if last is None else last))
-    return game[inside], ply[inside] - first
+    inside = (ply >= first[game]) & (ply < end[game])
+    return game[inside], ply[inside] - first[game][inside]
 
 
 def _are_opponents(store: Store, rows: Rows) -> npt.NDArray[np.bool_]:

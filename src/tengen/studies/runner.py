@@ -121,7 +121,7 @@ class StudyFolder:
         """The words of the command of a step."""
         made = self.study.steps[step]
         words = made.command({name: self.network(name) for name in inputs(made)})
-        if made.verb in _WITH_FOLDER:
+        if made.out or made.verb in _WITH_FOLDER:
             words += ["--out", str(self.run_folder(step))]
         return [*words, *_WITH_JSON.get(made.verb, ())]
 
@@ -137,7 +137,7 @@ class StudyFolder:
 def _difference(command: Sequence[str], step: Step) -> str:
     """How the words of a command differ from those of a step, wherever their folders are; "" if they do not."""
     before, now = list(command), step.command({})
-    if before[0] in _WITH_FOLDER and "--out" in before:
+    if (step.out or before[0] in _WITH_FOLDER) and "--out" in before:
         out = len(before) - 1 - before[::-1].index("--out")
         del before[out : out + 2]
     if (added := _WITH_JSON.get(before[0])) and before[-len(added) :] == added:

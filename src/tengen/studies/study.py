@@ -37,8 +37,9 @@ _SAMPLES = ("games", "training.validation_games")
 class Step(Strict):
     """A command with its settings.
 
-    `${STEP}` in it stands for the network of an earlier step. `each: {net: [a, b], seed: [1, 2]}` makes a step of each
-    combination: `{net}` and `{seed}` in the name of the step, which needs all of them, and in its values are filled in.
+    `${STEP}` in it stands for the network of an earlier step, or for the run folder of one that makes no network, such
+    as a store. `each: {net: [a, b], seed: [1, 2]}` makes a step of each combination: `{net}` and `{seed}` in the name
+    of the step, which needs all of them, and in its values are filled in.
     """
 
     run: str = field(..., "the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`")
@@ -46,6 +47,7 @@ class Step(Strict):
         {}, "options of the command: `games: 400` is `--games 400`, `quiet: true` `--quiet`, false or null nothing"
     )
     set: dict[str, Any] = field({}, "settings of its recipe: `training.seed: 1` is `--set training.seed=1`")
+    out: bool = field(False, "a script that writes a folder, such as a store: `--out` names the run folder of the step")
     needs: list[str] = field(
         [],
         "programs without which the step is left out, as it is without its script, which lies in the working folder or "

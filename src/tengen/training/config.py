@@ -309,7 +309,7 @@ class TeacherConfig(Strict):
         return self
 
 
-CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")
+CHOICE = ("games", "plies", "positions_per_game", "max_positions", "skip_passes")
 """The settings of `DataConfig` that choose positions to train on."""
 
 
@@ -325,6 +325,11 @@ class DataConfig(RecordsConfig):
     )
     games: int | None = key(
         None, "number of games to train on, the first in an order by hash: a random sample that grows with it", ge=1
+    )
+    plies: tuple[int, int | None] = key(
+        (0, None),
+        "first and last move whose positions are trained on, counted from 0, or back from -1, the last move of each "
+        "game; null: no end",
     )
     positions_per_game: int | None = key(
         None,
@@ -350,11 +355,8 @@ class DataConfig(RecordsConfig):
     @model_validator(mode="after")
     def _labels_are_chosen(self) -> "DataConfig":
         if self.teacher is not None and self.teacher.network is None:
-            for name in CHOICE:
-                if getattr(self, name):
-                    raise ValueError(
-                        f"{name} does not go with labels of a teacher: 'tengen label' chooses the positions"
-                    )
+            for name in self.model_dump(include=set(CHOICE), exclude_defaults=True):
+                raise ValueError(f"{name} does not go with labels of a teacher: 'tengen label' chooses the positions")
         return self
 
 

@@ -41,7 +41,8 @@ def identity(run: RunConfig, samplers: Samplers) -> dict[str, Any]:
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
             "validation_games": games_key(validation_store, validates),
-            **{name: getattr(data, name) or None for name in CHOICE},
+            **dict.fromkeys(CHOICE),  # the defaults, which other versions may lack
+            **data.model_dump(mode="json", include=set(CHOICE), exclude_defaults=True),
             **{name: getattr(data, name) for name in ("symmetries", "vary_rules", "validation_positions")},
             "teacher": teacher,
             # Names the rule, which another version may change.

@@ -99,6 +99,7 @@ def _training_sampler(
     if teacher is not None:
         extra |= teacher.inputs(data.threads, training.seed if rules == "any" else None)
     choice = PositionChoice(
+        plies=data.plies,
         games=data.games,
         positions_per_game=data.positions_per_game,
         max_positions=data.max_positions,
