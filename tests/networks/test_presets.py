@@ -57,6 +57,9 @@ KERAS = {
     "alphago-policy-256": 6_798_953,
     "alphago-policy-384": 15_064_297,
     "alphago-value": 3_980_162,
+    "rocalphago-policy": 1_777_642 - 1,  # from its layers; a bias of the map besides those of the points is left out
+    "rocalphago-resnet": 2_968_042 - 1,
+    "rocalphago-value": 2_020_994,
 }
 TRAINED = {"alphago-zero-20": 24_019_048, "alphago-zero-40": 47_642_728}
 WITHOUT_NORM = {"bakago-df-small": 124_001, "plan-b": 670_223, "plan-b-128": 1_213_059, "darkforest": 12_333_691}

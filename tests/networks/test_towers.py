@@ -68,6 +68,13 @@ def preact(n: Stored, x: Tensor) -> Tensor:
     return x
 
 
+def preact_bare(n: Stored, x: Tensor) -> Tensor:
+    x = n.conv(x, "stem.0", padding=2)
+    for unit in range(3):
+        x = x + n.conv(F.relu(n.norm(x, f"units.{unit}.norms.0.0")), f"units.{unit}.convs.0.0")
+    return F.relu(x)
+
+
 def a0(n: Stored, x: Tensor) -> Tensor:
     x = F.relu(n.norm(n.conv(x, "stem.0"), "stem.1"))
     for block in (f"blocks.{i}" for i in range(2)):
@@ -106,6 +113,11 @@ FAMILIES: dict[str, tuple[dict[str, Any], Callable[[Stored, Tensor], Tensor]]] =
         {"family": "preact", "filters": 6, "units": 2, "stem": 5,
          "policy": {"kind": "conv", "kernel": 3, "bias": "map", "maps": 3}},
         preact,
+    ),
+    "preact without outer norms": (
+        {"family": "preact", "filters": 6, "units": 3, "convs": 1, "stem": 5, "stem_norm": False,
+         "final_activation": True, "policy": {"kind": "conv", "kernel": 3, "bias": "map", "maps": 3}},
+        preact_bare,
     ),
     "a0": ({"family": "a0", "filters": 6, "blocks": 2, "policy": {"kind": "dense", "pass_move": True}}, a0),
     "golois": (
@@ -153,7 +165,7 @@ def test_it_computes_what_is_published(name: str, value: str) -> None:
     assert out.policy.shape[1] == EDGE**2 + (name == "a0")
     for map_name, logits in out.maps.items():
         torch.testing.assert_close(logits, policy(n, x, fields, f"maps.{map_name}"), **close)
-    assert set(out.maps) == ({"move2", "move3"} if name == "preact" else set())
+    assert set(out.maps) == ({"move2", "move3"} if name.startswith("preact") else set())
     if value == "pool":
         wanted = n.dense(act(n.dense(x.mean((2, 3)), "value.hidden")), "value.output")
     else:

@@ -366,7 +366,7 @@ def test_an_unknown_recipe_is_told_the_nearest() -> None:
     with pytest.raises(RecipeError, match=r"unknown recipe 'tygem-b8c46'; did you mean tygem-b8c64\?"):
         load_recipe("tygem-b8c46")
     with pytest.raises(
-        RecipeError, match="unknown recipe 'nope'; there are: alphago-rl-9x9, cody-7x7, tiny-5x5, zero-7x7"
+        RecipeError, match="unknown recipe 'nope'; there are: alphago-rl-9x9, cody-7x7, rocalphago-rl, tiny-5x5"
     ):
         recipe_kind("nope", "selfplay", "policy-gradient")
 

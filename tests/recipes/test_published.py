@@ -68,7 +68,7 @@ def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     assert shown["planes"] == config.plane_set and shown["hours"] == run.hours
 
 
-@pytest.mark.parametrize("name", ["fine-tune", "alphago-rl-9x9"])
+@pytest.mark.parametrize("name", ["fine-tune", "alphago-rl-9x9", "rocalphago-rl"])
 def test_a_recipe_that_begins_with_a_network_shows_the_size_of_that_one(name: str) -> None:
     shown = about(name)
     module = load_module(find_network(shown["network"]))
@@ -95,6 +95,7 @@ def test_a_rate_that_follows_validations_follows_all_games_that_are_held_out() -
     ("name", "model", "played"),
     [
         ("alphago-rl-9x9", PolicyGradientConfig, lambda run: run.iterations * run.games),
+        ("rocalphago-rl", PolicyGradientConfig, lambda run: run.iterations * run.games),
         ("cody-7x7", SelfPlayConfig, lambda run: run.cycles * run.games_per_cycle * run.search.visits),
     ],
 )
@@ -104,7 +105,7 @@ def test_what_a_recipe_that_plays_its_games_calls_minutes_takes_minutes(
     run = load_recipe(name, model=model)
     short = load_recipe(name, settings_for_minutes(run.description), model=model)
     assert 60 * run.hours * played(short) / played(run) < 20
-    at_the_end = short.evaluation.games if name == "alphago-rl-9x9" else short.gate.games + short.rating.games
+    at_the_end = short.evaluation.games if model is PolicyGradientConfig else short.gate.games + short.rating.games
     assert at_the_end <= 40
 
 

@@ -63,6 +63,7 @@ def make(name: str) -> Any:
         "steps": lambda: schedulers.MultiStepLR(optimizer, [3, 7], gamma=0.2),
         "halving": lambda: schedulers.StepLR(optimizer, 4, gamma=0.5),
         "exponential": lambda: schedulers.ExponentialLR(optimizer, gamma=0.9 ** (1 / 4)),
+        "inverse": lambda: schedulers.LambdaLR(optimizer, lambda step: 1 / (1 + 0.25 * step)),  # Keras's decay of 0.25
         "constant": lambda: schedulers.ConstantLR(optimizer, factor=1.0),
         # A change after 3 bad epochs: PyTorch's patience is the number that it endures.
         "plateau": lambda: schedulers.ReduceLROnPlateau(optimizer, "max", 1 / 1.2, patience=2, threshold=0.0),
@@ -78,6 +79,7 @@ def make(name: str) -> Any:
         ("steps", {"at": (3, 7), "factor": 0.2}),
         ("halving", {"every": 4}),
         ("exponential", {"every": 4, "factor": 0.9}),
+        ("inverse", {"every": 4}),
         ("constant", {}),
     ],
 )

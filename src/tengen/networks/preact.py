@@ -1,4 +1,4 @@
-"""Pre-activation residual networks of BakaGo: versions 2 and 3, and the network of its plan B."""
+"""Pre-activation residual networks: BakaGo's versions 2 and 3, the network of its plan B, and RocAlphaGo's policy."""
 
 from typing import Literal
 
@@ -11,10 +11,11 @@ from tengen.networks.tower import Tower, TowerConfig
 
 
 class PreactConfig(TowerConfig):
-    """A first convolution of edge `stem`, batch norm, activation; then `units` of `convs` 3x3 convolutions.
+    """A first convolution of edge `stem`, batch norm, activation unless `stem_norm` is false; then `units` of `convs`
+    3x3 convolutions.
 
     Each convolution of a unit has batch norm and activation before it; the unit's input is added to the last. After the
-    last unit come neither, unless `final_norm`. `pool` is the edge of a max pooling behind the first layer,
+    last unit come both with `final_norm`, the activation alone with `final_activation`, else neither. `pool` is the edge of a max pooling behind the first layer,
     `average_pool` of an average pooling behind the last unit; 1 for none.
     """
 
@@ -24,7 +25,9 @@ class PreactConfig(TowerConfig):
     convs: int = Field(2, ge=1)
     stem: Literal[1, 3, 5] = 3
     batch_norm: bool = True
+    stem_norm: bool = True
     final_norm: bool = False
+    final_activation: bool = False
     pool: int = Field(1, ge=1)
     average_pool: int = Field(1, ge=1)
 
@@ -57,10 +60,11 @@ class PreactNet(Tower):
 
     def __init__(self, config: PreactConfig, planes: int, scalars: int) -> None:
         super().__init__(config)
+        final = config.final_norm or config.final_activation
         self.stem = Conv(planes, config.filters, config.stem)
-        self.norm = _norm(config)
+        self.norm = _norm(config) if config.stem_norm else nn.Identity()
         self.units = nn.ModuleList(PreactUnit(config) for _ in range(config.units))
-        self.final_norm = _norm(config) if config.final_norm else nn.Identity()
+        self.final_norm = _norm(config, norm=config.final_norm) if final else nn.Identity()
         self.drop_channels = nn.Dropout2d(config.spatial_dropout)
         self.pool = nn.MaxPool2d(config.pool) if config.pool > 1 else nn.Identity()
         self.average_pool = nn.AvgPool2d(config.average_pool) if config.average_pool > 1 else nn.Identity()
@@ -74,6 +78,7 @@ class PreactNet(Tower):
         return result
 
 
-def _norm(config: PreactConfig) -> nn.Module:
+def _norm(config: PreactConfig, norm: bool = True) -> nn.Module:
+    """Batch norm, where the network has it and `norm`, and the activation."""
     act = activation(config.activation, config.filters)
-    return nn.Sequential(nn.BatchNorm2d(config.filters), act) if config.batch_norm else act
+    return nn.Sequential(nn.BatchNorm2d(config.filters), act) if config.batch_norm and norm else act

@@ -81,6 +81,7 @@ def _betago_valid(layers: int) -> Fields:
     }
 
 
+_ROC = round(0.05 / 3**0.5, 4)
 _BETAGO: Fields = {"family": "plain", "plane_set": "betago7", "board_size": 19, "init": "xavier"}
 _BAKAGO: Fields = {"plane_set": "bakago39", "board_size": 19}
 _ROLLOUT: Fields = {**_BAKAGO, "family": "plain", "activation": "tanh", "init": "xavier"}
@@ -174,6 +175,29 @@ PRESETS: dict[str, Fields] = {
     "deepgo-large": {**_DEEPGO, "convs": ("5x5x92", "10 * 5x5x384")},
     **{f"alphago-policy-{filters}": _alphago(filters) for filters in (128, 192, 256, 384)},
     "alphago-value": {**_alphago(192), "plane_set": "alphago49", "policy": None, "value": {"kind": "dense"}},
+    # The open copy. Its layers begin evenly between -0.05 and 0.05: here normal, of the same deviation. A bias of one
+    # map besides that of each point, and a ReLU on the one channel before the dense layers of the value, are left out.
+    "rocalphago-policy": {**_alphago(128), "init": _ROC},
+    "rocalphago-resnet": {
+        "family": "preact",
+        "plane_set": "alphago48",
+        "board_size": 19,
+        "units": 19,
+        "convs": 1,
+        "stem": 5,
+        "stem_norm": False,
+        "final_activation": True,
+        "policy": {"kind": "conv", "bias": "point"},
+        "init": _ROC,
+    },
+    "rocalphago-value": {
+        **_alphago(128),
+        "plane_set": "alphago49",
+        "convs": ("5x5x128", "12 * 3x3x128"),
+        "policy": None,
+        "value": {"kind": "dense"},
+        "init": _ROC,
+    },
     # Full blocks, as public copies count them; in the paper the first convolution is one of the 20 or 40.
     "alphago-zero-20": _zero("agz17", 20),
     "alphago-zero-40": _zero("agz17", 40),

@@ -157,7 +157,7 @@ def _schedule_lengths(schedule: ScheduleConfig) -> dict[str, Any]:
     found: dict[str, Any] = {"warmup_steps": schedule.warmup_steps} if schedule.warmup_steps else {}
     if schedule.shape == "steps":
         found["at"] = list(schedule.at)
-    if schedule.shape in ("halving", "exponential"):
+    if schedule.shape in ("halving", "exponential", "inverse"):
         found["every"] = schedule.every
     if schedule.shape == "plateau":
         found |= {"patience": schedule.patience, "after": schedule.after or None}

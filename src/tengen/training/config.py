@@ -62,19 +62,24 @@ class ScheduleConfig(Strict):
 
     `constant`: 1. `linear`, `cosine`: 1, and over the last share `decay` of the run down to `min_factor`. `steps`:
     times `factor` at each point of `at`. `halving`: times a half every `every`. `exponential`: times `factor` in every
-    `every`, continuously. `plateau`: times `factor` after `patience` epochs without a new best `metric` in validation.
+    `every`, continuously. `inverse`: 1 / (1 + n) after n times `every` (the `decay` of Keras's SGD is 1 / `every` in
+    steps). `plateau`: times `factor` after `patience` epochs without a new best `metric` in validation.
     An epoch is `training.epoch` samples; in self-play it is a cycle, in a policy gradient an update.
     """
 
     warmup_steps: int = key(100, "steps of the linear warm-up", ge=0)
-    shape: Literal["constant", "linear", "cosine", "steps", "halving", "exponential", "plateau"] = key(
+    shape: Literal["constant", "linear", "cosine", "steps", "halving", "exponential", "inverse", "plateau"] = key(
         "linear", "how the rate changes after the warm-up"
     )
     decay: Fraction = key(0.7, "linear, cosine: share of the run, at its end, over which the rate decays; 0: no decay")
     min_factor: Fraction = key(0.0, "lowest rate as a share of the full rate")
-    unit: Literal["epochs", "samples", "steps"] = key("epochs", "steps, halving, exponential: unit of `at` and `every`")
+    unit: Literal["epochs", "samples", "steps"] = key(
+        "epochs", "steps, halving, exponential, inverse: unit of `at` and `every`"
+    )
     at: tuple[NonNegative, ...] = key((), "steps: the points at which the rate changes")
-    every: float | None = key(None, "halving, exponential: the length in which the rate changes once", gt=0)
+    every: float | None = key(
+        None, "halving, exponential: the length in which the rate changes once; inverse: that of the first half", gt=0
+    )
     factor: float = key(0.1, "steps, exponential, plateau: the factor of one change", gt=0, lt=1)
     patience: int = key(20, "plateau: epochs without a new best before a change", ge=1)
     after: int = key(0, "plateau: the epoch from which patience counts", ge=0)
@@ -86,7 +91,7 @@ class ScheduleConfig(Strict):
     def _check_lengths(self) -> "ScheduleConfig":
         if self.shape == "steps" and not self.at:
             raise ValueError("shape steps needs the points at which the rate changes, such as at: [100, 150]")
-        if self.shape in ("halving", "exponential") and self.every is None:
+        if self.shape in ("halving", "exponential", "inverse") and self.every is None:
             raise ValueError(f"shape {self.shape} needs a length, such as every: 10")
         return self
 

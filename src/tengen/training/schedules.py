@@ -51,6 +51,8 @@ def factor(
         share = 0.5 ** (now // config.every)
     elif config.shape == "exponential" and config.every:
         share = config.factor ** (now / config.every)
+    elif config.shape == "inverse" and config.every:
+        share = 1 / (1 + now / config.every)
     elif config.shape == "plateau":
         share = config.factor**changes
     return warm * max(share, config.min_factor)
