@@ -73,7 +73,8 @@ class MissingExtra(TengenError, ImportError):
 def import_error(why: str) -> ImportError:
     """Why the package cannot be imported, as an exception for Python programs. A command, whose program imports the
     package before anything else, ends here with the message in one line, as all errors of commands are."""
-    if PurePath(sys.argv[0]).stem in ("tengen", "tengen-katago"):
+    as_module = sys.orig_argv[1:3] == ["-m", "tengen"]  # `sys.argv` has its path only later
+    if as_module or PurePath(sys.argv[0]).stem in ("tengen", "tengen-katago"):
         print(f"error: {why}", file=sys.stderr)
         sys.exit(2)
     return ImportError(why)
