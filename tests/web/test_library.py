@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -181,6 +182,21 @@ def test_recent_games_are_listed_newest_first(tmp_path: Path) -> None:
     assert library.of_tab("tab 1") in listed and library.of_tab("") is None and library.of_tab("tab 3") is None
     library.remove(listed[0])
     assert library.recent() == listed[1:]
+
+
+def test_a_game_that_is_kept_after_the_clock_was_set_back_is_the_newest(tmp_path: Path) -> None:
+    """A tab resumed the game that it had shown while the clock was ahead."""
+    GameLibrary(tmp_path).keep(played(), "tab")
+    (path,) = tmp_path.iterdir()
+    ahead = time.time() + 7200
+    os.utime(path, (ahead, ahead))
+    library, sessions = GameLibrary(tmp_path), [played(), played()]
+    for session in (*sessions, sessions[0]):
+        session.play(50 + session.tree.version)
+        library.keep(session, "tab")
+        left = library.of_tab("tab")
+        assert left is not None and library.shown([session]) == {left.path}
+    assert [game.path for game in library.recent()][-1] == path
 
 
 def test_a_problem_is_listed_by_its_name_until_it_is_played_on(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 import weakref
 from collections.abc import Callable, Collection, Iterator
@@ -28,6 +29,7 @@ _LISTED = ("names", "title", "size", "moves", "result", "unfinished", "tab")
 LARGE_NODES, LARGE_BYTES, WAIT_SECONDS = 2_000, 200_000, 5.0
 """A game of more nodes, or in a collection of more bytes, is written at most once in WAIT_SECONDS: 20,000 nodes take
 half a second. So is a game that the disk has refused."""
+_MILLISECOND = 1_000_000  # in nanoseconds
 
 
 def games_folder() -> Path:
@@ -105,6 +107,7 @@ class GameLibrary:
         # By path: modification time, size and inode of a file, and its state as far as a list needs it.
         self._states: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
         self._files: weakref.WeakKeyDictionary[GameSession, _SessionFile] = weakref.WeakKeyDictionary()
+        self._newest = 0  # the latest modification time of a game, in nanoseconds; 0 until the folder was read
 
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
         """Write a game if it has changed; a new one has no file before its first move or edit.
@@ -134,6 +137,7 @@ class GameLibrary:
             path = path or self._new_file(session, b"\n".join(session.collection()))
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(text)
+                self._make_newest(temporary)
         except OSError as error:
             file.not_before = now + WAIT_SECONDS
             if path is not None and file.path is None:
@@ -146,11 +150,7 @@ class GameLibrary:
 
     def games(self) -> Iterator[KeptGame]:
         """All games, the newest first. It may run on any thread, and reads a file again only when it has changed."""
-        files = []
-        for path in self.folder.glob("*.sgf"):
-            with suppress(OSError):  # it is gone
-                files.append((path, path.stat()))
-        for path, stat in sorted(files, key=lambda file: -file[1].st_mtime):
+        for path, stat in self._newest_first():
             stamp = stat.st_mtime_ns, stat.st_size, stat.st_ino
             known = self._states.get(path)
             if known is None or known[0] != stamp:
@@ -202,6 +202,25 @@ class GameLibrary:
         game.path.unlink(missing_ok=True)
         self._states.pop(game.path, None)
         self._forget(game.path)
+
+    def _newest_first(self) -> list[tuple[Path, os.stat_result]]:
+        """The files of all games."""
+        files = []
+        for path in self.folder.glob("*.sgf"):
+            with suppress(OSError):  # it is gone
+                files.append((path, path.stat()))
+        self._newest = max([self._newest, *(stat.st_mtime_ns for _, stat in files)])
+        return sorted(files, key=lambda file: -file[1].st_mtime_ns)
+
+    def _make_newest(self, written: Path) -> None:
+        """Give a file a time after that of all games, which may lie ahead where the clock was set back."""
+        if not self._newest:
+            self._newest_first()
+        changed = written.stat().st_mtime_ns
+        if changed <= self._newest:
+            changed = self._newest + _MILLISECOND
+            os.utime(written, ns=(changed, changed))
+        self._newest = changed
 
     def _file(self, session: GameSession) -> _SessionFile:
         return self._files.setdefault(session, _SessionFile())
