@@ -52,7 +52,7 @@ PlaneSet bakago(std::string name, bool with_turns, bool of_moves) {
         add("turns_since_more", everything);
     }
     for (const auto& [who, side] : {std::pair{"own", kOwn}, std::pair{"opponent", kOpponent}}) {
-        add_row(std::string(who) + "_liberties", 3, [&](int n) { return with_liberties(side, n); });
+        add_row(std::string(who) + "_liberties", 3, [side = side](int n) { return with_liberties(side, n); });
         add(std::string(who) + "_liberties_4", with_at_least(side, 4));
     }
     if (of_moves) {

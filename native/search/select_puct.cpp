@@ -192,8 +192,8 @@ int select(const SelectionContext& at, const SearchParams& params) {
             if (limits.forced(stats, prior)) return i;
         }
         const float virtual_losses = static_cast<float>(stats.pending) * params.virtual_loss;
-        consider(i, {moves[i].point, prior, stats.utility, static_cast<float>(stats.visits), virtual_losses,
-                     amaf ? amaf[i] : Amaf{}});
+        consider(i, {moves[i].point, prior, static_cast<float>(stats.utility), static_cast<float>(stats.visits),
+                     virtual_losses, amaf ? amaf[i] : Amaf{}});
     }
     if (!at.untried_are_open() || (limits.active() && limits.futile(EdgeStats{}))) return best;
     const int next = at.node.edge_count, last = form.draws() ? at.node.move_count : next + 1;
@@ -215,7 +215,8 @@ std::vector<float> target(const SelectionContext& at, const SearchParams& params
     const auto score = [&](std::size_t i, float n) {
         const EdgeStats& stats = at.node.edges[i];
         const float prior = at.prior(static_cast<int>(i));
-        return form.score({at.node.moves()[i].point, prior, stats.utility, n, 0, amaf ? amaf[i] : Amaf{}}, urgency);
+        const float utility = static_cast<float>(stats.utility);
+        return form.score({at.node.moves()[i].point, prior, utility, n, 0, amaf ? amaf[i] : Amaf{}}, urgency);
     };
     const float bar = score(best, visits[best]);
     for (std::size_t i = 0; i < visits.size(); ++i) {

@@ -131,8 +131,8 @@ TEST(linear_draws_follow_the_weights_to_a_power) {
     for (const auto& [size, power] : {std::pair{9, 1.0f}, {kMaxSize, 1.0f}, {9, 2.0f}, {kMaxSize, 8.0f}, {19, 0.7f}}) {
         Board board(size);
         std::vector<Move> moves;
-        random_game(size, 300 + size, [&](const Board& now, const std::vector<Move>& before, Color) {
-            if (static_cast<int>(before.size()) != size * size / 2) return;
+        random_game(size, 300 + size, [&, half = size * size / 2](const Board& now, const auto& before, Color) {
+            if (static_cast<int>(before.size()) != half) return;
             board = now;
             moves = before;
         });
