@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import sys
@@ -212,6 +213,25 @@ def test_names_that_are_no_utf_8_are_written_by_their_codes(tmp_path: Path) -> N
     assert main(["rate", str(folder), *files]) == 0
     for name in ("json", "csv", "report/report.html", "report/games.csv"):
         assert r"net \udcff" in (tmp_path / name).read_text(), name
+
+
+@pytest.mark.parametrize("option", ["json", "csv"])
+def test_a_full_disk_leaves_the_file_of_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    write_match(tmp_path / "m", series("a", "b", 5, 5))
+    out = tmp_path / "out"
+    words = ["rate", str(tmp_path / "m"), f"--{option}", str(out)]
+    assert main(words) == 0
+    before = out.read_bytes()
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("tengen.disk.sync_file", full)
+    assert main(words) == 2
+    assert f"the disk is full: {out}" in capsys.readouterr().err.replace("\n", "")
+    assert out.read_bytes() == before and {path.name for path in tmp_path.iterdir()} == {"m", "out"}
 
 
 @pytest.mark.parametrize("option", ["json", "csv"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tengen.cli.tables import new_table, print_table
-from tengen.disk import json_text
+from tengen.disk import json_text, write_whole
 from tengen.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -78,13 +78,22 @@ def command(
     for one in [] if is_data else found:
         _print(one, console)
     if json_file is not None and "--json" not in printed:
-        json_file.write_text(_json(found) + "\n", encoding="utf-8", errors="backslashreplace")
+        _write(json_file, lambda file: print(_json(found), file=file))
     if csv_file is not None and "--csv" not in printed:
-        with csv_file.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-            _write_csv(file, found)
+        _write(csv_file, lambda file: _write_csv(file, found))
     if report is not None:
         title = ", ".join(folder.resolve().name for folder in folders)
         console.print(f"report: {write_pool_report(pool, found, report, title)}", markup=False, soft_wrap=True)
+
+
+def _write(path: Path, write: Callable[[TextIO], object]) -> None:
+    """Let `write` fill a file, which holds what it held before until it is whole, or a device such as /dev/stderr."""
+    is_device = path.exists() and not path.is_file()
+    with (
+        nullcontext(path) if is_device else write_whole(path, shared=True) as place,
+        place.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file,
+    ):
+        write(file)
 
 
 def _check_output(option: str, file: Path | None, games: Sequence[Path]) -> None:
