@@ -14,7 +14,7 @@ import yaml
 from studies.small_study import description, study
 
 import tengen
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TengenError
 from tengen.recipes import load_recipe
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -107,6 +107,43 @@ def test_a_script_is_that_of_the_clone_in_any_folder(
     said: list[str] = []
     run_study(folder, lambda command: 2, say=said.append)
     assert said == ["help: left out, benchmarks/playouts.py not found"]
+
+
+def test_a_step_runs_once_at_a_time(path: Path, tmp_path: Path) -> None:
+    folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
+
+    def beside(command: Sequence[str]) -> int:
+        with pytest.raises(RecipeError, match="another process runs the step net-1; wait for it to end"):
+            run_study(folder, lambda _: 0, ["net-1"], say=lambda _: None)
+        return 0
+
+    run_study(folder, beside, ["net-1"], say=lambda _: None)
+    assert folder.state("net-1") == "done"
+
+
+def test_a_step_that_begins_anew_forgets_the_time_of_an_interrupted_run(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "scripts.yaml"
+    steps = {"bench": {"run": "python mine.py"}}
+    path.write_text(yaml.safe_dump({**description(recipe), "steps": steps, "rows": [], "plots": []}, sort_keys=False))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import sys\nsys.exit(130)")
+    with pytest.raises(KeyboardInterrupt):
+        run_study(StudyFolder(tmp_path / "runs", load_study(str(path))), lambda command: 2, say=lambda _: None)
+    assert not (tmp_path / "runs" / "bench.seconds").exists()
+
+
+def test_what_a_full_disk_stops_is_told_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of the step cannot be written either."""
+
+    def full(*_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tengen.studies.runner.write_text", full)
+    folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
+    with pytest.raises(TengenError, match="step net-1 of the study failed with exit status 2"):
+        run_study(folder, lambda command: 2, say=lambda _: None)
 
 
 def test_a_script_writes_a_folder_for_later_steps(

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, Literal
 
 import tengen
-from tengen.disk import write_text
+from tengen.disk import locked, write_text
 from tengen.errors import RecipeError, TengenError, Terminated, unknown_name
 from tengen.runs.folder import RunFolder
 from tengen.studies import study_names
@@ -32,6 +32,8 @@ State = Literal["done", "changed", "begun", "not run"]
 RUNS = Path("runs") / "studies"
 """The folder of the runs of all studies, unless another one is given."""
 _WITH_FOLDER = ("train", "zero", "match", "import")
+_RESUME = ("train", "zero", "match", "label")
+"""Commands that go on where they were interrupted."""
 _WITH_JSON = {"evaluate": ["--json"], "bench": ["--json"], "stats": ["--json"], "rate": ["--json", "-"]}
 _CLONE = Path(tengen.__file__).parents[2]
 _INTERRUPTED = {130: KeyboardInterrupt, 143: Terminated}
@@ -240,11 +242,18 @@ def _check_stores(folder: StudyFolder, name: str) -> None:
 
 def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
     folder.path.mkdir(parents=True, exist_ok=True)
-    # An interrupted step leaves its seconds to the call that goes on with it.
+    with locked(folder.path / f".{name}.lock") as free:
+        if not free:
+            raise RecipeError(f"{folder.path}: another process runs the step {name}; wait for it to end")
+        _run_locked(folder, name, step, command, run)
+
+
+def _run_locked(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
+    # An interrupted step leaves its seconds to the call that goes on with it; others begin anew.
     spent = folder.path / f"{name}.seconds"
     before = float(spent.read_text(encoding="utf-8")) if spent.exists() else 0.0
     started = time.monotonic()
-    printed = io.StringIO()
+    printed, status = io.StringIO(), 1
     try:
         if step.verb == "python":
             words = [str(_script(word)) if word == step.script else word for word in command[1:]]
@@ -256,7 +265,9 @@ def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], ru
                 status = run(command)
     finally:
         seconds = round(before + time.monotonic() - started, 1)
-        write_text(spent, str(seconds))
+        if status and step.verb in _RESUME:
+            with suppress(OSError):  # it would take the place of the step's error
+                write_text(spent, str(seconds))
     if status in _INTERRUPTED:
         raise _INTERRUPTED[status]
     if status:
@@ -269,7 +280,7 @@ def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], ru
         "output": _output(printed.getvalue()),
     }
     write_text(folder.path / f"{name}.json", json.dumps(result, indent=1) + "\n")
-    spent.unlink()
+    spent.unlink(missing_ok=True)
 
 
 def _output(text: str) -> Any:
