@@ -33,6 +33,7 @@ from tengen.match.conditions import Conditions
 from tengen.match.player import Choice, Player, Reply, Turn
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
+from tengen.runs.progress import new_bar
 
 LATEST = 450 / 361
 """The latest random move, as a share of the points of the board."""
@@ -123,9 +124,10 @@ def main() -> None:
         for name, temperature in zip((given.first, given.second), given.temperatures, strict=True)
     )
     player = ValueGamePlayer(first, second, latest)
+    games = value_games(player, given.size, given.komi, given.seed, given.whole)
     moves = 0
-    with StoreWriter(given.out) as writer:
-        for record in islice(value_games(player, given.size, given.komi, given.seed, given.whole), given.games):
+    with StoreWriter(given.out) as writer, new_bar() as bar:
+        for record in bar.track(islice(games, given.games), given.games, description="games"):
             writer.add(record)
             moves += len(record.moves)
     evaluations = first.evaluations + second.evaluations
