@@ -12,6 +12,7 @@ from training.small_run import random_record, write_store
 from tengen.cli.app import main
 from tengen.data import LabelSampler, Store
 from tengen.data.record import GameRecord
+from tengen.data.stats import collect
 from tengen.data.writer import StoreAppender, StoreWriter
 from tengen.engine.label import Labeller
 from tengen.evaluators.installed_networks import find_network
@@ -200,3 +201,15 @@ def test_labels_without_a_game_give_way_to_those_of_another_command(
     assert label(store.path, out, "--games", "6") == 0
     assert [len(list(labelled(record))) for record in Store.open(out)] == [3] * 4 + [8] * 6
     assert [(part["per_game"], part["first"]) for part in Store.open(out).manifest["labels"]] == [(3, 0), (8, 4)]
+
+
+def test_stats_count_labels_as_labels(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They were called the visits of self-play, and the teacher was not named."""
+    out = tmp_path / "labels"
+    assert label(store.path, out, "--games", "4") == 0
+    stats = collect(Store.open(out))
+    assert (stats.with_labels, stats.teacher, stats.with_visits) == (4, "zero-7x7", 0)
+    capsys.readouterr()
+    assert main(["stats", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "4 (100.0%) by zero-7x7" in shown and "visits" not in shown

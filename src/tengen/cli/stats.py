@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tengen.cli.options import JsonOption
 from tengen.disk import json_text, size_text
-from tengen.errors import StoreError, TengenError
+from tengen.errors import StoreError, TengenError, printable
 from tengen.sgf.values import rank, rank_strength
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ def command(
 def _print(path: Path, stats: StoreStats, console: Console) -> None:
     from tengen.data.stats import LENGTH_STEP
 
+    targets = ("with visits (self-play)", _share(stats.with_visits, stats.games))
+    if stats.teacher:
+        targets = ("with labels", f"{_share(stats.with_labels, stats.games)} by {printable(stats.teacher)}")
     dates = f"{stats.first_date} to {stats.last_date}" if stats.first_date else "unknown"
     facts = Table.grid(padding=(0, 2))
     for name, value in (
@@ -61,7 +64,7 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
         ("dates", dates),
         ("with a score", _share(stats.with_score, stats.games)),
         ("with final ownership", _share(stats.with_ownership, stats.games)),
-        ("with visits (self-play)", _share(stats.with_visits, stats.games)),
+        targets,
         ("on disk", f"{size_text(stats.bytes)}, {stats.bytes_a_game:,.0f} bytes a game"),
     ):
         facts.add_row(name, Text(value, "bold"))

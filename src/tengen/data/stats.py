@@ -19,7 +19,11 @@ _WINNERS = {0: "black", 1: "white", 2: "draw", -1: "unknown"}
 
 @dataclass
 class StoreStats:
-    """Counts over all games. `lengths` has steps of LENGTH_STEP moves. An unknown komi is None."""
+    """Counts over all games. `lengths` has steps of LENGTH_STEP moves. An unknown komi is None.
+
+    with_visits: games with visits of self-play. with_labels: games with labels of the `teacher`, which is empty unless
+    `tengen label` made the store.
+    """
 
     games: int = 0
     moves: int = 0
@@ -27,6 +31,8 @@ class StoreStats:
     with_score: int = 0
     with_ownership: int = 0
     with_visits: int = 0
+    with_labels: int = 0
+    teacher: str = ""
     shortest: int = 0
     median: float = 0.0
     longest: int = 0
@@ -63,6 +69,8 @@ def collect(store: Store) -> StoreStats:
     stats = StoreStats(games=len(store), moves=store.positions, bytes=sum(s["bytes"] for s in store.manifest["shards"]))
     for shard in store.shards:
         _count(stats, shard)
+    if teacher := store.manifest.get("teacher"):  # whose labels are in the place of visits
+        stats.teacher, stats.with_labels, stats.with_visits = teacher["name"], stats.with_visits, 0
     if len(store):
         lengths = store.lengths
         stats.shortest, stats.longest = int(lengths.min()), int(lengths.max())
