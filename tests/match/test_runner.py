@@ -10,8 +10,10 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -408,6 +410,20 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offsprin
     assert (child.returncode, report) == (130, "")
     assert errors == f"stopped; the match is in {tmp_path}; the same command continues it\n"
     assert offspring.gone()
+
+
+@pytest.mark.posix
+def test_ctrl_c_in_a_terminal_does_not_end_workers_that_start(tmp_path: Path, offspring: Offspring) -> None:
+    """It printed the traceback of a worker in the middle of its imports."""
+    child = start(
+        "a=random", "b=random", "--games", "4", "--workers", "2", "--quiet", *FAST_WORDS, "--out", str(tmp_path)
+    )
+    while child.poll() is None:
+        for worker in offspring.alive("--multiprocessing-fork"):
+            with suppress(ProcessLookupError):  # it has ended
+                os.kill(worker, signal.SIGINT)
+        time.sleep(0.05)
+    assert (child.returncode, child.communicate()[1]) == (0, "")
 
 
 class Clicker(MatchObserver):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +30,15 @@ def test_games_come_through_connections_of_any_class() -> None:
     with WorkerPool(MatchSettings.of("a=random", "b=random", games=2, conditions=conditions), 1) as pool:
         pool._processes = {Pipe(ours): process for ours, process in pool._processes.items()}  # type: ignore[misc]
         assert [outcome.index for ((outcome, _),) in pool.play([0, 1])] == [0, 1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says it")
+def test_programs_of_a_worker_do_not_inherit_that_ctrl_c_is_blocked() -> None:
+    with WorkerPool(MatchSettings.of("a=random", "b=random", games=2), 1) as pool:
+        (process,) = pool._processes.values()
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    blocked = int(status.partition("SigBlk:")[2].split()[0], 16)
+    assert not blocked & 1 << signal.SIGINT - 1
 
 
 def test_a_signal_that_was_lost_ends_a_worker_at_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:

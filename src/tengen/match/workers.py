@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from tengen.errors import TengenError
-from tengen.machine import signal_self, when_parent_ends
+from tengen.machine import interrupt_blocked, signal_self, when_parent_ends
 from tengen.match.batch import BatchMatch
 from tengen.match.folder import PlayedRecord
 from tengen.match.settings import MatchSettings
@@ -41,13 +41,14 @@ class WorkerPool:
         self.programs: dict[str, str] = {}
         names, registered = [spec.name for spec in settings.players], settings.registered()
         try:
-            for i in range(workers):
-                ours, theirs = context.Pipe()
-                args = (settings, registered, names[i::workers], theirs)
-                process = context.Process(target=_run_worker, args=args, daemon=True)
-                process.start()
-                theirs.close()
-                self._processes[ours] = process
+            with interrupt_blocked():  # until the workers ignore it: it would end their imports with a traceback
+                for i in range(workers):
+                    ours, theirs = context.Pipe()
+                    args = (settings, registered, names[i::workers], theirs)
+                    process = context.Process(target=_run_worker, args=args, daemon=True)
+                    process.start()
+                    theirs.close()
+                    self._processes[ours] = process
             for connection in self._processes:
                 self.programs |= self._receive(connection)
         except BaseException:
@@ -124,6 +125,8 @@ def _run_worker(settings: MatchSettings, registered: Sequence[str], names: Seque
     """
     for number in TERMINAL_SIGNALS:  # they reach the parent, which ends the workers
         signal.signal(number, signal.SIG_IGN)
+    if sys.platform != "win32":  # the parent blocked it, and programs that are started here inherit that
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, _Leave())
     when_parent_ends(_leave_soon)
     try:
