@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -56,14 +57,16 @@ def test_an_interruption_has_a_status_of_its_own(
     assert app.main(["fake", "--number", "4"]) == status
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_import_says_that_no_store_was_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    number: int, status: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+        assert callable(signal.getsignal(number))
+        signal.raise_signal(number)
 
     monkeypatch.setattr("tengen.data.importer.import_games", interrupted)
-    assert app.main(["import", str(GAMES), "--out", str(tmp_path / "store"), "--quiet"]) == 130
+    assert app.main(["import", str(GAMES), "--out", str(tmp_path / "store"), "--quiet"]) == status
     assert capsys.readouterr().err == "stopped; no store was written: run the command again\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import lzma
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,8 @@ from tengen.data.rows import DROPPED, FILTERED, PART, TOLERANCE, UNREADABLE, Fil
 from tengen.data.sources import Tree
 from tengen.data.stats import collect
 from tengen.data.store import Store
-from tengen.errors import SgfError, StoreError
+from tengen.errors import SgfError, StoreError, Terminated
+from tengen.runs.interruption import sigterm_interrupts
 from tengen.sgf import read_game
 
 GAMES = Path(__file__).parent.parent / "data"
@@ -272,15 +275,50 @@ def test_refusals_come_before_any_work(tygem: Store, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_refusal_of_worker_processes_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where /dev/shm is full, the disk of the store was said to be."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tengen.data.importer.ProcessPoolExecutor", refuse)
+    with pytest.raises(StoreError, match="/dev/shm, cannot start: No space left on device; import with --workers 1"):
+        import_games([TYGEM], tmp_path / "out", ImportOptions(FAST, workers=2))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "kind"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])
+def test_a_signal_waits_while_a_worker_starts(
+    number: int, kind: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    class Pool:
+        """Gets a signal while it starts a worker."""
+
+        def submit(self, *_: object) -> Future[object]:
+            signal.raise_signal(number)
+            steps.append("started")
+            return Future()
+
+        def shutdown(self, **_: object) -> None:
+            steps.append("ended")
+
+    monkeypatch.setattr("tengen.data.importer.ProcessPoolExecutor", lambda *_: Pool())
+    with pytest.raises(KeyboardInterrupt) as caught, sigterm_interrupts():
+        import_games([TYGEM], tmp_path / "out", ImportOptions(FAST, workers=2))
+    assert caught.type is kind and steps == ["started", "ended"]
+
+
 @pytest.mark.slow
 @pytest.mark.posix
-@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (9, -9)])
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (9, -9)])
 def test_an_interrupted_import_leaves_no_store_and_runs_again(tmp_path: Path, stop: int, status: int) -> None:
     pipe_read, pipe_write = os.pipe()
     command = [sys.executable, "-m", "tengen", "import", "-", "--out", str(tmp_path / "out"), "--workers", "2"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
-        command, stdin=pipe_read, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+        command, stdin=pipe_read, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, text=True
     )
     os.close(pipe_read)
     with lzma.open(TYGEM) as stream, os.fdopen(pipe_write, "wb") as pipe:
@@ -293,7 +331,11 @@ def test_an_interrupted_import_leaves_no_store_and_runs_again(tmp_path: Path, st
             time.sleep(0.05)
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(stop)
-        assert process.wait(60) == status
+        said = process.communicate(timeout=60)[1]
+        assert process.returncode == status
+    if stop != 9:
+        assert said == "stopped; no store was written: run the command again\n"
+        assert list(tmp_path.iterdir()) == []
     assert not (tmp_path / "out").exists()
     assert not psutil.wait_procs(children, timeout=60)[1]
     import_games([TYGEM], tmp_path / "out", ImportOptions(FAST, workers=1))

@@ -99,9 +99,10 @@ def command(
 def import_with_bar(paths: Sequence[str], out: Path, options: ImportOptions, quiet: bool) -> None:
     """Import the games, with a progress bar unless `quiet`, and print the report."""
     from tengen.data.importer import import_games
+    from tengen.runs.interruption import sigterm_interrupts
 
     try:
-        with _Bar(quiet) as bar:
+        with sigterm_interrupts(), _Bar(quiet) as bar:
             report = import_games(paths, out, options, bar.show)
     except KeyboardInterrupt:
         print("stopped; no store was written: run the command again", file=sys.stderr)

@@ -29,7 +29,7 @@ from tengen.data.split import in_fraction
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.disk import json_text
-from tengen.errors import RecipeError, StoreError
+from tengen.errors import RecipeError, StoreError, os_reason
 from tengen.machine import core_count, interrupt_blocked, when_parent_ends
 
 _TREES_A_CHUNK = 256
@@ -286,7 +286,11 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
     if workers == 1 or len(first) < 2:
         yield from (trees_to_rows(chunk, options.rows, options.limits) for chunk in chunks)
         return
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    try:
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    except OSError as error:  # its semaphores are files of /dev/shm
+        text = f"worker processes, which need /dev/shm, cannot start: {os_reason(error)}; import with --workers 1"
+        raise StoreError(text) from error
     waiting: deque[Future[ImportedRows]] = deque()
     try:
         for chunk in chunks:
@@ -304,23 +308,27 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
 
 @contextmanager
 def _no_interruption() -> Iterator[None]:
-    """Delay Ctrl-C while a worker may be starting: a pool that is half started can be neither used nor stopped.
+    """Delay Ctrl-C, and other signals that Python handles, while a worker may be starting: a pool that is half started
+    can be neither used nor stopped.
 
-    A worker started here has the signal blocked, so that Ctrl-C in a terminal does not end it before it ignores the
-    signal.
+    A worker started here has Ctrl-C blocked, which in a terminal would end it before it ignores the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     received: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda *_: received.append(1))
+    found = {int(number): signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, _: received.append(number))
     try:
         with interrupt_blocked():
             yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-    if received:
-        raise KeyboardInterrupt
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number in received:
+        handlers[number](number, None)
 
 
 def _start_worker() -> None:
