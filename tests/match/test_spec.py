@@ -69,6 +69,19 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
     assert (spec.seconds, spec.time) == limits and spec.visits is None
 
 
+def test_a_network_file_may_have_an_at_sign_in_its_name(tmp_path: Path) -> None:
+    """No word and no mapping could name it."""
+    path = tmp_path / "a@4.onnx"
+    path.touch()
+    for word, visits in ((str(path), 400), (f"{path}@2", 2), (f"new={path}@2", 2)):
+        spec = PlayerSpec.parse(word)
+        assert (spec.kind, spec.subject, spec.visits) == ("network", str(path), visits)
+    raw = PlayerSpec.parse(f"policy:{path}")
+    path.unlink()
+    assert (raw.kind, raw.subject) == ("policy", str(path))
+    assert PlayerSpec.of(json.loads(raw.model_dump_json())) == raw, "a record of a match is read without the file"
+
+
 def test_programs_of_different_folders_are_different_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their identity had no folders, those of options neither, so that they were rated as one player."""
     monkeypatch.setenv("PATH", str(tmp_path))

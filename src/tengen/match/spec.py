@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -210,7 +211,7 @@ class PlayerSpec(BaseModel):
             raise ValueError(f"{player!r} names no player")
         elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith(WEIGHTS):
             raise ValueError(f"{player!r} is not a policy of playouts: visits follow an @, as in playouts@{number[0]}")
-        elif "@" in player:
+        elif "@" in player and _limit(player.rpartition("@")[2]):
             raise ValueError(f"{player!r} contains a limit: with other fields write it as visits, seconds or time")
         return player
 
@@ -310,20 +311,25 @@ def _fields(word: str) -> dict[str, Any]:
             raise RecipeError("the name before = is empty")
     word = expand_home(word)  # the command line leaves a ~ behind a name with spaces
     player, at, tail = word.rpartition("@")
+    limit = _limit(tail)
     # The text after the last @ of a command line is a limit only if it looks like one: it may be part of an address.
-    if not at or (word.startswith("gtp:") and not re.fullmatch(r"\d\S*", tail)):
+    # So it may be part of the name of a file.
+    is_program = word.startswith("gtp:") and not re.fullmatch(r"\d\S*", tail)
+    if not at or is_program or (limit is None and os.path.isfile(_split(word)[1])):
         return {**fields, "player": word}
-    return {**fields, "player": player, **_limit(tail)}
+    if limit is None:
+        raise RecipeError(f"{tail!r} is not a limit: write @400 (visits), @2s (a move) or a time such as @10m+5x30s")
+    return {**fields, "player": player, **limit}
 
 
-def _limit(text: str) -> dict[str, Any]:
+def _limit(text: str) -> dict[str, Any] | None:
+    """The field of a limit; None where the text does not look like one."""
     if text.isascii() and text.isdecimal():
         return {"visits": int(text)}
     if "+" in text:
         return {"time": text}
-    if (seconds := parse_seconds(text)) is None:
-        raise RecipeError(f"{text!r} is not a limit: write @400 (visits), @2s (a move) or a time such as @10m+5x30s")
-    return {"seconds": seconds}
+    seconds = parse_seconds(text)
+    return None if seconds is None else {"seconds": seconds}
 
 
 def _split(player: str) -> tuple[Kind, str]:
