@@ -109,16 +109,21 @@ def test_a_script_is_that_of_the_clone_in_any_folder(
     assert said == ["help: left out, benchmarks/playouts.py not found"]
 
 
-def test_a_step_runs_once_at_a_time(path: Path, tmp_path: Path) -> None:
+def test_a_step_runs_once(path: Path, tmp_path: Path) -> None:
+    """Another call does not run it beside this one, and one that has run a later step meanwhile need not again."""
     folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
+    given: list[str] = []
 
     def beside(command: Sequence[str]) -> int:
-        with pytest.raises(RecipeError, match="another process runs the step net-1; wait for it to end"):
-            run_study(folder, lambda _: 0, ["net-1"], say=lambda _: None)
+        given.append(Path(command[-1]).name)
+        if given == ["net-1"]:
+            with pytest.raises(RecipeError, match="another process runs the step net-1; wait for it to end"):
+                run_study(folder, beside, ["net-1"], say=lambda _: None)
+            run_study(folder, beside, ["net-2"], say=lambda _: None)
         return 0
 
-    run_study(folder, beside, ["net-1"], say=lambda _: None)
-    assert folder.state("net-1") == "done"
+    run_study(folder, beside, say=lambda _: None)
+    assert given == ["net-1", "net-2", "duel"]
 
 
 def test_a_step_that_begins_anew_forgets_the_time_of_an_interrupted_run(
@@ -150,18 +155,18 @@ def test_a_script_writes_a_folder_for_later_steps(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "scripts.yaml"
-    steps = {"games": {"run": "python write.py", "out": True}, "read": {"run": "python read.py ${games}/games.txt"}}
+    steps = {"games": {"run": "python write.py", "out": True}, "read": {"run": "python read.py ${games}"}}
     path.write_text(yaml.safe_dump({**description(recipe), "steps": steps, "rows": [], "plots": []}, sort_keys=False))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "write.py").write_text(
-        "import pathlib, sys\nout = pathlib.Path(sys.argv[sys.argv.index('--out') + 1])\n"
-        "out.mkdir()\n(out / 'games.txt').write_text('361')"
+        "import sys\nfrom tengen.data import GameRecord, StoreWriter, pack_moves\n"
+        "with StoreWriter(sys.argv[sys.argv.index('--out') + 1]) as writer:\n"
+        "    writer.add(GameRecord(19, pack_moves([0], [360]), winner=0))"
     )
-    (tmp_path / "read.py").write_text("import sys\nprint(open(sys.argv[1]).read())")
+    (tmp_path / "read.py").write_text("import sys\nfrom tengen.data import Store\nprint(len(Store.open(sys.argv[1])))")
     folder = StudyFolder(tmp_path / "runs", load_study(str(path)))
     run_study(folder, lambda command: 2, say=lambda _: None)
-    assert (folder.result("read") or {})["output"] == 361
-    assert (tmp_path / "runs" / "games" / "games.txt").exists()
+    assert (folder.result("read") or {})["output"] == 1
     (tmp_path / "runs").rename(tmp_path / "moved")
     moved = StudyFolder(tmp_path / "moved", folder.study)
     assert [moved.state(step) for step in steps] == ["done", "done"]

@@ -242,16 +242,17 @@ def _check_stores(folder: StudyFolder, name: str) -> None:
 
 def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
     folder.path.mkdir(parents=True, exist_ok=True)
-    with locked(folder.path / f".{name}.lock") as free:
+    with locked(folder.path / f".{name}.step") as free:  # a store in the run folder has its own .lock
         if not free:
             raise RecipeError(f"{folder.path}: another process runs the step {name}; wait for it to end")
-        _run_locked(folder, name, step, command, run)
+        if folder.state(name) != "done":  # another process may have run it since
+            _run_locked(folder, name, step, command, run)
 
 
 def _run_locked(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
     # An interrupted step leaves its seconds to the call that goes on with it; others begin anew.
-    spent = folder.path / f"{name}.seconds"
-    before = float(spent.read_text(encoding="utf-8")) if spent.exists() else 0.0
+    goes_on, spent = step.verb in _RESUME, folder.path / f"{name}.seconds"
+    before = float(spent.read_text(encoding="utf-8")) if goes_on and spent.exists() else 0.0
     started = time.monotonic()
     printed, status = io.StringIO(), 1
     try:
@@ -265,7 +266,7 @@ def _run_locked(folder: StudyFolder, name: str, step: Step, command: list[str], 
                 status = run(command)
     finally:
         seconds = round(before + time.monotonic() - started, 1)
-        if status and step.verb in _RESUME:
+        if goes_on:
             with suppress(OSError):  # it would take the place of the step's error
                 write_text(spent, str(seconds))
     if status in _INTERRUPTED:

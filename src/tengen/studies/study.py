@@ -47,7 +47,9 @@ class Step(Strict):
         {}, "options of the command: `games: 400` is `--games 400`, `quiet: true` `--quiet`, false or null nothing"
     )
     set: dict[str, Any] = field({}, "settings of its recipe: `training.seed: 1` is `--set training.seed=1`")
-    out: bool = field(False, "a script that writes a folder, such as a store: `--out` names the run folder of the step")
+    out: bool = field(
+        False, "a script that writes a new folder, such as a store: `--out` names the run folder of the step"
+    )
     needs: list[str] = field(
         [],
         "programs without which the step is left out, as it is without its script, which lies in the working folder or "
