@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tengen.ratings.pool import GameSet, Pool
     from tengen.ratings.standings import Standings
 
+_OF_MATCH = ("match.json", "games.jsonl", "summary.json", "games.csv", "report.html")
+"""Files in the folder of a match."""
 _MAX_PAIRS = 60
 _MANY = 200  # players whose intervals take a second
 _MAX_ELO = 1e6  # of an anchor: a number
@@ -87,10 +89,11 @@ def command(
 
 
 def _write(path: Path, write: Callable[[TextIO], object]) -> None:
-    """Let `write` fill a file, which holds what it held before until it is whole, or a device such as /dev/stderr."""
-    is_device = path.exists() and not path.is_file()
+    """Let `write` fill a file, which holds what it held before until it is whole. Links, such as /dev/stderr, and
+    devices stay what they are."""
+    in_place = path.is_symlink() or (path.exists() and not path.is_file())
     with (
-        nullcontext(path) if is_device else write_whole(path, shared=True) as place,
+        nullcontext(path) if in_place else write_whole(path, shared=True) as place,
         place.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file,
     ):
         write(file)
@@ -104,9 +107,10 @@ def _check_output(option: str, file: Path | None, games: Sequence[Path]) -> None
 
     if file is None or str(file) == "-":
         return
-    of_match = file.name in ("match.json", "games.jsonl") and (file.parent / "match.json").exists()
+    real = file.resolve()
+    of_match = real.name in _OF_MATCH and (real.parent / "match.json").exists()
     holds_games = of_match or file.suffix.lower() in (*RECORD_SUFFIXES, *ARCHIVE_SUFFIXES)
-    if holds_games or file.is_dir() or file.resolve() in [path.resolve() for path in games]:
+    if holds_games or file.is_dir() or real in [path.resolve() for path in games]:
         raise RecipeError(f"--{option} takes a file to write, not {file}: give FILE.{option}, or - to print")
 
 
