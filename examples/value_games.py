@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -79,26 +80,50 @@ class ValueGamePlayer(Player):
         self._draws.pop(id, None)
 
 
-def value_games(player: ValueGamePlayer, size: int, komi: float, seed: int, whole: bool) -> Iterator[GameRecord]:
-    """Games without end, as they end: up to the move behind the position that learns the result, or whole."""
+def value_games(
+    player: ValueGamePlayer, games: int, size: int, komi: float, seed: int, whole: bool
+) -> Iterator[GameRecord]:
+    """So many games in the order of their starts: up to the move behind the position that learns the result, or whole.
+
+    Those that end first are short, so the order of their ends would prefer these.
+    """
     conditions = Conditions(
         size=size, rules="tromp-taylor", komi=komi, dead_stones="pass-alive", openings="random", opening=0, seed=seed
     )
     sides = [{"player": "policy:NETWORK", "name": f"{player.name} {side}"} for side in ("A", "B")]
     settings = MatchSettings.of(*sides, conditions=conditions)
-    with BatchMatch(settings, TOGETHER, open_player=lambda *_, **__: player) as match:
+    ended: dict[int, GameRecord | None] = {}  # by number; None for one without the position
+    number = found = 0
+    with BatchMatch(settings, min(games, TOGETHER), open_player=lambda *_, **__: player) as match:
         for played in match.play(count()):
             for one in played:
                 record = one.game.record("value games")
                 last = player.random_moves.pop(one.outcome.index) + 2
-                if len(record.moves) >= last and record.winner is not None:
-                    yield record if whole else replace(record, moves=record.moves[:last], ownership=None, hash=0)
+                if len(record.moves) < last or record.winner is None:
+                    ended[one.outcome.index] = None
+                else:
+                    cut = replace(record, moves=record.moves[:last], ownership=None, hash=0)
+                    ended[one.outcome.index] = record if whole else cut
+            while number in ended:
+                if (next_record := ended.pop(number)) is not None:
+                    yield next_record
+                    found += 1
+                if found == games:
+                    return
+                number += 1
 
 
 def positive(text: str) -> int:
     """A number of at least 1, for argparse."""
     if (number := int(text)) < 1:
         raise argparse.ArgumentTypeError(f"{number} is below 1")
+    return number
+
+
+def temperature(text: str) -> float:
+    """A finite number of at least 0, for argparse."""
+    if not 0 <= (number := float(text)) < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no temperature: give 0 or more")
     return number
 
 
@@ -113,21 +138,21 @@ def main() -> None:
     parser.add_argument("--komi", type=float, default=7.5)
     parser.add_argument("--latest", type=positive, help="latest random move; AlphaGo's 450 on 19x19 unless given")
     parser.add_argument("--whole", action="store_true", help="write whole games")
-    parser.add_argument("--temperatures", type=float, nargs=2, default=(1.0, 1.0), metavar=("FIRST", "SECOND"))
+    parser.add_argument("--temperatures", type=temperature, nargs=2, default=(1.0, 1.0), metavar=("FIRST", "SECOND"))
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     latest, longest = given.latest or round(LATEST * given.size**2), 2 * given.size**2
     if latest > longest:
         parser.error(f"argument --latest: games end after {longest} moves: give a number up to that, not {latest}")
     first, second = (
-        PolicyPlayer(load_evaluator(name, batch=TOGETHER), name, temperature, "no-useful-move")
-        for name, temperature in zip((given.first, given.second), given.temperatures, strict=True)
+        PolicyPlayer(load_evaluator(name, batch=TOGETHER), name, drawn, "no-useful-move")
+        for name, drawn in zip((given.first, given.second), given.temperatures, strict=True)
     )
     player = ValueGamePlayer(first, second, latest)
-    games = value_games(player, given.size, given.komi, given.seed, given.whole)
+    games = value_games(player, given.games, given.size, given.komi, given.seed, given.whole)
     moves = 0
     with StoreWriter(given.out) as writer, new_bar() as bar:
-        for record in bar.track(islice(games, given.games), given.games, description="games"):
+        for record in bar.track(games, given.games, description="games"):
             writer.add(record)
             moves += len(record.moves)
     evaluations = first.evaluations + second.evaluations
@@ -139,5 +164,5 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     try:
         main()
-    except (TengenError, OSError) as error:
+    except (TengenError, OSError, ValueError) as error:
         sys.exit(f"error: {error}")
