@@ -57,7 +57,8 @@ KERAS = {
     "alphago-policy-256": 6_798_953,
     "alphago-policy-384": 15_064_297,
     "alphago-value": 3_980_162,
-    "rocalphago-policy": 1_777_642 - 1,  # from its layers; a bias of the map besides those of the points is left out
+    # From the layers of its code, whose policies have one bias more; with batch norm of channels and a plane of zeros.
+    "rocalphago-policy": 1_777_642 - 1,
     "rocalphago-resnet": 2_968_042 - 1,
     "rocalphago-value": 2_020_994,
 }

@@ -14,8 +14,8 @@ class PreactConfig(TowerConfig):
     """A first convolution of edge `stem`, batch norm, activation; then `units` of `convs` 3x3 convolutions.
 
     Each convolution of a unit has batch norm and activation before it; the unit's input is added to the last. Without
-    `stem_norm` nothing follows the first convolution. After the last unit come batch norm and activation with
-    `final_norm`, the activation alone with `final_activation`, else neither. `pool` is the edge of a max pooling behind
+    `stem_norm` nothing follows the first convolution. Batch norm and activation follow the last unit with `final_norm`,
+    the activation alone with `final_activation`, else neither. `pool` is the edge of a max pooling behind
     the first layer, `average_pool` of an average pooling behind the last unit; 1 for none.
     """
 

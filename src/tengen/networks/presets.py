@@ -81,7 +81,7 @@ def _betago_valid(layers: int) -> Fields:
     }
 
 
-_ROC = round(0.05 / 3**0.5, 4)
+_ROCALPHAGO_INIT = round(0.05 / 3**0.5, 4)
 _BETAGO: Fields = {"family": "plain", "plane_set": "betago7", "board_size": 19, "init": "xavier"}
 _BAKAGO: Fields = {"plane_set": "bakago39", "board_size": 19}
 _ROLLOUT: Fields = {**_BAKAGO, "family": "plain", "activation": "tanh", "init": "xavier"}
@@ -177,7 +177,7 @@ PRESETS: dict[str, Fields] = {
     "alphago-value": {**_alphago(192), "plane_set": "alphago49", "policy": None, "value": {"kind": "dense"}},
     # The open copy. Its layers begin evenly between -0.05 and 0.05: here normal, of the same deviation. A bias of one
     # map besides that of each point, and a ReLU on the one channel before the dense layers of the value, are left out.
-    "rocalphago-policy": {**_alphago(128), "init": _ROC},
+    "rocalphago-policy": {**_alphago(128), "init": _ROCALPHAGO_INIT},
     "rocalphago-resnet": {
         "family": "preact",
         "plane_set": "alphago48",
@@ -188,7 +188,7 @@ PRESETS: dict[str, Fields] = {
         "stem_norm": False,
         "final_activation": True,
         "policy": {"kind": "conv", "bias": "point"},
-        "init": _ROC,
+        "init": _ROCALPHAGO_INIT,
     },
     "rocalphago-value": {
         **_alphago(128),
@@ -196,7 +196,7 @@ PRESETS: dict[str, Fields] = {
         "convs": ("5x5x128", "12 * 3x3x128"),
         "policy": None,
         "value": {"kind": "dense"},
-        "init": _ROC,
+        "init": _ROCALPHAGO_INIT,
     },
     # Full blocks, as public copies count them; in the paper the first convolution is one of the 20 or 40.
     "alphago-zero-20": _zero("agz17", 20),
