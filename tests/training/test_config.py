@@ -66,3 +66,9 @@ def test_a_weight_of_a_loss_is_finite(loss: str, weight: float) -> None:
     """It ended the run at its first step, with advice on targets."""
     with pytest.raises(ValidationError, match="finite"):
         LossWeights.model_validate({loss: weight})
+
+
+@pytest.mark.parametrize("plies", ["[5, 3]", "[-1, -3]"])
+def test_plies_that_hold_nothing_are_refused_in_one_line(plies: str) -> None:
+    with pytest.raises(RecipeError, match=r"^--set data\.plies=.*: data\.plies: .*is before -?\d \(found "):
+        load_recipe("tiny", [f"data.plies={plies}"])

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from tengen.errors import StoreError
 from tengen.runs.places import AS_NAMED, LocalFiles
@@ -78,7 +78,9 @@ class ScheduleConfig(Strict):
     )
     at: tuple[NonNegative, ...] = key((), "steps: the points at which the rate changes")
     every: float | None = key(
-        None, "halving, exponential: the length in which the rate changes once; inverse: that of the first half", gt=0
+        None,
+        "halving, exponential: the length in which the rate changes once; inverse: the length after which it is a half",
+        gt=0,
     )
     factor: float = key(0.1, "steps, exponential, plateau: the factor of one change", gt=0, lt=1)
     patience: int = key(20, "plateau: epochs without a new best before a change", ge=1)
@@ -356,6 +358,13 @@ class DataConfig(RecordsConfig):
     )
     threads: int = key(1, "threads that encode a batch", ge=1, le=MAX_THREADS)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1, le=1000)
+
+    @field_validator("plies")
+    @classmethod
+    def _plies_are_in_order(cls, plies: tuple[int, int | None]) -> tuple[int, int | None]:
+        from tengen.data.sampler import PositionChoice
+
+        return PositionChoice(plies=plies).plies
 
     @model_validator(mode="after")
     def _labels_are_chosen(self) -> "DataConfig":
