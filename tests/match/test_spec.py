@@ -76,6 +76,8 @@ def test_a_network_file_may_have_an_at_sign_in_its_name(tmp_path: Path) -> None:
     for word, visits in ((str(path), 400), (f"{path}@2", 2), (f"new={path}@2", 2)):
         spec = PlayerSpec.parse(word)
         assert (spec.kind, spec.subject, spec.visits) == ("network", str(path), visits)
+    (other := tmp_path / "a@b+c.onnx").touch()
+    assert PlayerSpec.parse(str(other)).subject == PlayerSpec.of({"player": str(other)}).subject == str(other)
     raw = PlayerSpec.parse(f"policy:{path}")
     path.unlink()
     assert (raw.kind, raw.subject) == ("policy", str(path))

@@ -326,7 +326,7 @@ def _limit(text: str) -> dict[str, Any] | None:
     """The field of a limit; None where the text does not look like one."""
     if text.isascii() and text.isdecimal():
         return {"visits": int(text)}
-    if "+" in text:
+    if "+" in text and text[0].isdigit():
         return {"time": text}
     seconds = parse_seconds(text)
     return None if seconds is None else {"seconds": seconds}
