@@ -438,7 +438,7 @@ def test_the_largest_board_is_chosen_by_the_environment(size: str) -> None:
 def test_a_command_tells_a_wrong_environment_in_one_line(tmp_path: Path) -> None:
     program = tmp_path / "tengen"
     program.write_text("import tengen.cli.app")
-    for words in ([str(program)], ["-m", "tengen", "--version"]):
+    for words in ([str(program)], ["-m", "tengen", "--version"], ["-X", "dev", "-mtengen"]):
         command = [sys.executable, *words]
         done = subprocess.run(command, env={**os.environ, "TENGEN_MAX_SIZE": "big"}, capture_output=True, text=True)
         assert done.returncode == 2

@@ -73,7 +73,8 @@ class MissingExtra(TengenError, ImportError):
 def import_error(why: str) -> ImportError:
     """Why the package cannot be imported, as an exception for Python programs. A command, whose program imports the
     package before anything else, ends here with the message in one line, as all errors of commands are."""
-    as_module = sys.orig_argv[1:3] == ["-m", "tengen"]  # `sys.argv` has its path only later
+    # `python -m` puts the path into `sys.argv` later.
+    as_module = sys.argv[0] == "-m" and not {"tengen", "-mtengen"}.isdisjoint(sys.orig_argv)
     if as_module or PurePath(sys.argv[0]).stem in ("tengen", "tengen-katago"):
         print(f"error: {why}", file=sys.stderr)
         sys.exit(2)
