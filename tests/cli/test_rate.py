@@ -242,6 +242,8 @@ def test_a_link_stays_a_link(tmp_path: Path, option: str) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "out")
     assert main(["rate", str(tmp_path / "m"), f"--{option}", str(tmp_path / "link")]) == 0
     assert (tmp_path / "link").is_symlink() and "anchor" in (tmp_path / "out").read_text()
+    (tmp_path / "match").symlink_to(tmp_path / "m" / "match.json")
+    assert main(["rate", str(tmp_path / "m"), f"--{option}", str(tmp_path / "match")]) == 2
 
 
 @pytest.mark.parametrize("option", ["json", "csv"])
@@ -253,9 +255,8 @@ def test_a_record_behind_an_option_is_not_overwritten(
         (tmp_path / name).write_text("(;SZ[5]PB[a]PW[b]RE[B+R];B[cc])")
     write_match(tmp_path / "m", series("a", "b", 5, 5))
     (tmp_path / "m" / "games.csv").write_text("a,b")
-    (tmp_path / "to-match").symlink_to(tmp_path / "m" / "match.json")
     match = {path: path.read_bytes() for path in (tmp_path / "m").iterdir() if path.is_file()}
-    for name in ("a.sgf", "b.SGF", "new.sgf", "new.sgfs", "c.txt", "games.zip", ".", "m/match.json", "m/games.csv", "to-match"):
+    for name in ("a.sgf", "b.SGF", "new.sgf", "new.sgfs", "c.txt", "games.zip", ".", "m/match.json", "m/games.csv"):
         given = [str(tmp_path / "a.sgf"), str(tmp_path / "c.txt")]
         assert main(["rate", f"--{option}", str(tmp_path / name), *given]) == 2
         refused = f"error: --{option} takes a file to write, not {tmp_path / name}: "
