@@ -28,6 +28,7 @@ def test_the_cost_is_that_of_the_only_board_else_of_19x19(settings: dict[str, An
     assert f"multiplications a position at {edge}x{edge}" in _cost(trainer, config.plane_set)
 
 
+@pytest.mark.slow
 def test_one_command_trains_on_the_games_of_a_player(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """SGF files are imported into the folder of the run, once; the same command goes on with them."""
     pytest.importorskip("torch", reason="training needs the extra [train]")

@@ -30,7 +30,9 @@ HERE = Path(__file__).parent
 RECORDS = HERE.parent / "data" / "tygem-300.sgf.xz"
 
 
-@pytest.mark.parametrize("size", range(2, MAX_SIZE + 1))
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=[pytest.mark.slow] * (size % 4 != 3)) for size in range(2, MAX_SIZE + 1)]
+)
 def test_random_games(size: int) -> None:
     rng = random.Random(size)
     games, plies = (120, 60) if size == 5 else (14, 100) if size < 10 else (5, 150)

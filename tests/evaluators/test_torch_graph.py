@@ -55,7 +55,7 @@ def test_shipped_networks(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "b10c384h6nbttflrs.bin.gz",
+        pytest.param("b10c384h6nbttflrs.bin.gz", marks=pytest.mark.slow),
         "b7c96h3tfrs-test5-cnorm.bin.gz",
         "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz",
         "g170-b6c96-s175395328-d26788732.bin.gz",

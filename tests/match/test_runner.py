@@ -412,6 +412,7 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offsprin
     assert offspring.gone()
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_ctrl_c_in_a_terminal_does_not_end_workers_that_start(tmp_path: Path, offspring: Offspring) -> None:
     """It printed the traceback of a worker in the middle of its imports."""

@@ -120,6 +120,7 @@ def test_the_published_cost(name: str) -> None:
     assert mac_count(network, channels, 0) / 1e6 == pytest.approx(MMAC[name], rel=0.004, abs=rounding)
 
 
+@pytest.mark.slow
 def test_the_page_lists_every_preset_as_it_is() -> None:
     rows = re.findall(
         r"^\| `([^`]+)` \| `(\w+)` \| ([\d,*]+) \| ([\d,*]+) \| ([\d,]+) \| `(.+)` \|$", PAGE.read_text(), re.M

@@ -384,6 +384,7 @@ def test_a_second_process_helps_and_changes_nothing(
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
 
+@pytest.mark.slow
 def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     """It begins with a trained network, and records are mixed into what it learns from."""
     network = shutil.copyfile(unbroken / "nets" / "micro.onnx", tmp_path / "start.onnx")
@@ -426,6 +427,7 @@ def test_a_rating_counts_the_hours_of_its_own_cycle(unbroken: Path) -> None:
         assert 3600 * point["hours"] <= begun + sum(own.values()) - own["rate"] + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cycles", [2, 4])
 def test_helpers_end_with_the_run_and_not_with_their_own_recipe(
     cycles: int, small: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -175,6 +175,7 @@ def mortals(left: list[int]) -> Load:
     return lambda path: Mortal(int(path.stem), left)
 
 
+@pytest.mark.slow
 def test_a_rating_is_a_function_of_the_recipe_however_often_it_was_killed(tmp_path: Path) -> None:
     config = recipe("random", "playouts@20", "early", "past", visits=8)
     whole, broken = tmp_path / "whole", tmp_path / "broken"

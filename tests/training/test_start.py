@@ -372,6 +372,7 @@ def test_another_network_has_not_learned_the_sizes_of_its_start() -> None:
         assert origin.sizes_of(parse_config({**config, **change})) == known, change
 
 
+@pytest.mark.slow
 def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:
     folder = fine_tuned(store, tmp_path / "mine")
     start, first = (next(e for e in read_events(folder) if e["event"] == name) for name in ("start", "validation"))

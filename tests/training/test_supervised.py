@@ -527,6 +527,7 @@ def test_a_missing_store_is_named_and_leaves_nothing(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_time_budget_ends_the_run_annealed(
     settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
