@@ -131,6 +131,7 @@ def test_katago_agrees_under_all_rules(shared: Path, tmp_path: Path) -> None:
     check_answers(network, games, ask_katago(network, games, tmp_path))
 
 
+@pytest.mark.slow
 def test_katago_agrees_in_the_encore(shared: Path, tmp_path: Path) -> None:
     """Games of kos and passes, in both phases, with blocked stones, passes for ko and kos that were taken before."""
     network = shared / "nets" / "g170-b6c96-s175395328-d26788732.bin.gz"

@@ -79,6 +79,7 @@ def test_a_program_that_does_not_answer_loses_on_time(kind: str) -> None:
     assert outcome.last_words
 
 
+@pytest.mark.slow
 def test_a_program_that_hangs_far_into_a_game_loses_on_time() -> None:
     board = [f"{column}{row}" for column in "ABCDEFGHJ" for row in range(1, 6)]
     outcome = against("hangs", board, 30, Conditions(size=9, opening=0), move_seconds=3)

@@ -177,7 +177,11 @@ def caller() -> Iterator[Caller]:
     caller.close()
 
 
-@pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner or "functions")
+@pytest.mark.parametrize(
+    "owner",
+    [pytest.param(owner, marks=[pytest.mark.slow] * (owner == "GameColumns")) for owner in OWNERS],
+    ids=lambda owner: owner or "functions",
+)
 def test_any_values(owner: str, caller: Caller) -> None:
     members = [calls_of(function) for function in FUNCTIONS if function.owner == owner]
     helpers = [calls_of(function) for function in FUNCTIONS if function.owner in CLASSES - {owner}]

@@ -9,6 +9,7 @@ from tengen.recipes import recipe_names
 from tengen.recipes.costs import count_cost, kept_costs
 
 
+@pytest.mark.slow
 def test_the_kept_costs_are_those_of_the_recipes() -> None:
     pytest.importorskip("torch", reason="networks need the extra [train]")
     counted = {name: cost for name in recipe_names() if (cost := count_cost(name))}

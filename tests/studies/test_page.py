@@ -55,6 +55,7 @@ def test_a_study_runs_once_and_its_page_has_the_figures_of_its_runs(
     assert (pages / "small-study.md").read_text() == page
 
 
+@pytest.mark.slow
 def test_a_reduced_study_lies_elsewhere_and_says_so(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

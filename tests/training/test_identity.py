@@ -43,6 +43,7 @@ def test_games_that_were_learned_do_not_validate_later(
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
+@pytest.mark.slow
 def test_what_a_run_learns_and_validates_on_stays(settings: dict[str, Any], tmp_path: Path) -> None:
     """Length, schedule and intervals may change."""
     folder, other = tmp_path / "run", tmp_path / "other"

@@ -124,6 +124,7 @@ def test_a_step_sends_the_graph_no_second_time_and_a_search_its_own_point_alone(
     perform(scene, GameSettings(size=9))
 
 
+@pytest.mark.slow
 def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """FastAPI remembers the routes of uploads, and these knew the page: no closed tab ever left."""
     monkeypatch.setattr(core.app.config, "message_history_length", 1000, raising=False)  # as ui.run does
