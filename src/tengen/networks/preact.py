@@ -15,8 +15,8 @@ class PreactConfig(TowerConfig):
 
     Each convolution of a unit has batch norm and activation before it; the unit's input is added to the last. Without
     `stem_norm` nothing follows the first convolution. Batch norm and activation follow the last unit with `final_norm`,
-    the activation alone with `final_activation`, else neither. `pool` is the edge of a max pooling behind
-    the first layer, `average_pool` of an average pooling behind the last unit; 1 for none.
+    the activation alone with `final_activation`, else neither. `pool` is the edge of a max pooling behind the first
+    layer, `average_pool` of an average pooling behind the last unit; 1 for none.
     """
 
     family: Literal["preact"] = "preact"
