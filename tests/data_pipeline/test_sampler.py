@@ -370,6 +370,19 @@ def test_one_position_of_every_game(store: Store) -> None:
     assert (other.rows(0).ply != np.concatenate([sampler.rows(s).ply for s in range(4)])).any()
 
 
+def test_a_game_with_several_rows_counts_once(tmp_path: Path) -> None:
+    """As a game that was labelled with several settings, or that self-play played again in another orientation."""
+    games = [GameRecord(9, pack_moves([0, 1], [n, n + 1]), hash=100 - n) for n in range(3)]
+    with StoreWriter(tmp_path) as writer:
+        for game in (games[0], games[1], games[0], games[2], games[1]):
+            writer.add(game)
+    store = Store.open(tmp_path)
+    sampler = OnePerGame(store, "all", batch_size=10)
+    assert (sampler.positions, sampler.game_rows.tolist()) == (3, [0, 1, 3])
+    assert sorted(sampler.rows(0).game.tolist()) == [0, 1, 3]
+    assert store.first_rows.tolist() == [0, 1, 0, 3, 1]
+
+
 def test_one_position_of_a_game_may_be_of_an_opponent(tmp_path: Path) -> None:
     """Of a player who never moves too, where the choice has the positions of opponents."""
     with StoreWriter(tmp_path) as writer:

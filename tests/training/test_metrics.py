@@ -205,6 +205,23 @@ def test_calibration_of_an_honest_value() -> None:
         assert won.mean == pytest.approx(predicted, abs=0.04)
 
 
+def test_copies_of_games_make_no_interval_narrower(tmp_path: Path) -> None:
+    """As in a store in which the same games were labelled several times."""
+    network = load_evaluator("tygem-b8c64", "cpu", threads=1)
+    records = [random_record(seed, size=19) for seed in range(6)]
+    found = []
+    for copies in (1, 4):
+        with StoreWriter(tmp_path / str(copies)) as writer:
+            for record in records * copies:
+                writer.add(record)
+        store = Store.open(tmp_path / str(copies))
+        found.append(measure(network, Sampler(store, "all", network.plane_set, symmetries=False)).estimates())
+    for name in ("value_mse", "value_accuracy"):  # as alike in each game as its result
+        once, often = (figures[name] for figures in found)
+        assert often.count == 4 * once.count and often.mean == pytest.approx(once.mean)
+        assert often.high - often.mean == pytest.approx(once.high - once.mean, rel=0.02), name
+
+
 @pytest.mark.slow
 def test_agreement_with_labels_is_that_of_one_position_after_another(tmp_path: Path) -> None:
     """Games on two board sizes; a teacher agrees with itself."""

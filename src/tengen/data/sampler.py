@@ -222,15 +222,22 @@ class Sampler:
 class OnePerGame(Sampler):
     """Draws one random position of each game, one whose move is not a pass. For validation.
 
-    The games are in an order by hash, so that the first ones are a random sample. All epochs are the same, and the last
-    batch of an epoch is shorter. The arguments are those of `Sampler`; of a choice, the numbers of positions choose
-    games alone.
+    Of a game with several rows, as one that was labelled several times, the first counts. The games are in an order by
+    hash, so that the first ones are a random sample. All epochs are the same, and the last batch of an epoch is
+    shorter. The arguments are those of `Sampler`; of a choice, the numbers of positions choose games alone.
     """
 
     @property
     def positions(self) -> int:
         """Positions in an epoch: one of each game."""
         return self.games
+
+    @cached_property
+    def game_rows(self) -> Ints:
+        """Indices of these games in the store, int64 [games]."""
+        rows = super().game_rows
+        first = np.unique(self.store.first_rows[rows], return_index=True)[1]
+        return rows[np.sort(first)]
 
     def draw(self, start: int, count: int) -> Rows:
         """Return `count` positions from place `start` of the order of all epochs, which are the same."""

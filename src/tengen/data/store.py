@@ -351,6 +351,15 @@ class Store:
         """Hash of every game up to symmetry, uint64 [games]."""
         return self.column("hash")
 
+    @cached_property
+    def first_rows(self) -> npt.NDArray[np.int64]:
+        """The first row with the hash of each row, int64 [games]: one number for all rows of a game.
+
+        A game has several rows where it was labelled several times, or played again in self-play.
+        """
+        _, first, row = np.unique(self.hashes, return_index=True, return_inverse=True)
+        return first[row].astype(np.int64)
+
     def column(self, name: str) -> npt.NDArray[Any]:
         """Join a column with one value a game, such as `komi`: an array [games], unknown values as in `Shard`."""
         return self._join([getattr(s, name) for s in self.shards], ROWS.field(name).type.to_pandas_dtype())

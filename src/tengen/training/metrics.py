@@ -24,7 +24,7 @@ Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _PHASE = 50  # moves of a phase of the game
 _BANDS = 10  # of the predicted winning chance, for the calibration
-OF_GAMES: Mapping[str, Target] = {"game": lambda _store, rows, _edge: rows.game}
+OF_GAMES: Mapping[str, Target] = {"game": lambda store, rows, _edge: store.first_rows[rows.game]}
 """The further targets of a sampler of labels for `agreement`."""
 
 
@@ -86,7 +86,7 @@ class PredictionResults:
 
     top1, top5: 1 when the move played was among the 1 or 5 likeliest, its chance to be where moves tie. loss: minus
     the log of its probability. value, outcome: predicted and real, side to move; value is NaN for a network without
-    one. ply: moves played before. game: number of the game in its store, int64 [N].
+    one. ply: moves played before. game: number of the game in its store, that of its first row, int64 [N].
     """
 
     top1: Numbers
@@ -174,7 +174,7 @@ def measure(
         network = evaluator.on(sampler.edge)
         evaluation = network.infer(inputs)
         heads = {"has_value": network.has_value, "has_pass": network.has_pass}
-        parts.append(compare(evaluation, batch, rows.ply, rows.game, **heads))
+        parts.append(compare(evaluation, batch, rows.ply, sampler.store.first_rows[rows.game], **heads))
         seen(rows.first(wanted - step * sampler.batch_size))
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
