@@ -234,6 +234,15 @@ def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> Non
         load_recipe(str(path), [setting])
 
 
+def test_a_setting_of_a_group_that_is_null_makes_it_a_group(tmp_path: Path) -> None:
+    """As the recipe that a run wrote has the groups that it did not use."""
+    whole = tmp_path / "recipe.yaml"
+    whole.write_text(yaml.safe_dump(load_recipe("tiny-5x5", model=SelfPlayConfig).model_dump(mode="json")))
+    assert "gate: null" in whole.read_text()
+    gate = load_recipe(str(whole), ["gate.games=4"], model=SelfPlayConfig).gate
+    assert gate is not None and gate.games == 4
+
+
 @pytest.mark.parametrize("setting", ["stages.20.serch.visits=64", "stages={20: {serch: {visits: 64}}}"])
 def test_a_wrong_key_of_a_stage_is_told_the_nearest(setting: str) -> None:
     with pytest.raises(RecipeError, match=r"unknown key 'stages\.20\.serch'; did you mean stages\.20\.search\?"):

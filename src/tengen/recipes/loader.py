@@ -316,13 +316,16 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _apply(data: dict[str, Any], setting: str) -> None:
     """Put `a.b=value` into nested mappings; the value is read as YAML."""
-    key, equals, text = setting.partition("=")
-    if not equals or not all(key.split(".")):
+    path, equals, text = setting.partition("=")
+    if not equals or not all(path.split(".")):
         raise RecipeError(f"--set {setting}: write key=value, such as training.steps=500")
-    *outer, last = key.split(".")
+    *outer, last = path.split(".")
     place = data
     for part in outer:
-        inner = place.setdefault(_key(place, part), {})
+        key = _key(place, part)
+        inner = place.get(key)
+        if inner is None:  # not there, or null, as the recipe of a run has the groups that it does not use
+            inner = place[key] = {}
         if not isinstance(inner, dict):
             raise RecipeError(f"--set {setting}: {part} is a value, not a group of settings")
         place = inner
