@@ -159,6 +159,38 @@ def test_dates() -> None:
     assert date("2016 12:00") == datetime.date(2016, 1, 1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10.07.2016",
+        "10. 7. 2016",
+        "July 10, 2016",
+        "10 Jul 2016",
+        "Sun Jul 10 2016",
+        "10th of July 2016",
+        "Jul. 10th 2016",
+    ],
+)
+def test_dates_that_begin_with_the_day_or_the_name_of_the_month(text: str) -> None:
+    assert date(text) == datetime.date(2016, 7, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("July 2016", datetime.date(2016, 7, 1)),
+        ("2016-07-10,11.12", datetime.date(2016, 7, 10)),
+        ("2016.07.10", datetime.date(2016, 7, 10)),
+        ("07/10/2016", datetime.date(2016, 1, 1)),  # the tenth of July or the seventh of October
+        ("31.02.2016", None),
+        ("Marchand 2016", datetime.date(2016, 1, 1)),
+        ("Sept. 2016", datetime.date(2016, 9, 1)),
+    ],
+)
+def test_dates_in_part_and_beside_other_words(text: str, day: datetime.date | None) -> None:
+    assert date(text) == day
+
+
 def test_rules() -> None:
     assert rules("Japanese") == "japanese"
     assert rules("ko=simple,scoring=area,suicide=false,bonus=none") != ""

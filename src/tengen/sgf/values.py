@@ -75,21 +75,37 @@ def rank_strength(name: str) -> int:
 
 
 _DATE = re.compile(r"(\d{4})(?:(\d\d)(\d\d)|\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2}))?)?")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_YEAR_LAST = (  # 5.3.2021; 5 March 2021, 5th of March 2021; March 5, 2021, March 2021
+    re.compile(r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})\b"),
+    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\W+(?:of\s+)?(?P<month>{_MONTH})\W+(?P<year>\d{{4}})\b", re.I),
+    re.compile(rf"\b(?P<month>{_MONTH})\W+(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\W+)?(?P<year>\d{{4}})\b", re.I),
+)
 
 
 def date(text: str) -> datetime.date | None:
-    """The first date of a DT value; a missing day or month is 1.
+    """The first date of a DT value; a missing day or month is 1, and so are both of 03/05/2021, whose order is unknown.
 
     None where there is no date, and for 1970-01-01, the date of a clock that was never set.
     """
-    found = _DATE.search(text[:_LONGEST])
-    if not found:
+    text = text[:_LONGEST]
+    if other := next((found for pattern in _YEAR_LAST if (found := pattern.search(text))), None):
+        month = other["month"].lower()
+        number = int(month) if month.isdigit() else 1 + _MONTHS.index(month[:3])
+        year, day = int(other["year"]), int(other["day"] or 1)
+    elif found := _DATE.search(text):
+        year, number, day = int(found[1]), int(found[2] or found[4] or 1), int(found[3] or found[5] or 1)
+    else:
         return None
     try:
-        day = datetime.date(int(found[1]), int(found[2] or found[4] or 1), int(found[3] or found[5] or 1))
+        known = datetime.date(year, number, day)
     except ValueError:
         return None
-    return None if day == datetime.date(1970, 1, 1) else day
+    return None if known == datetime.date(1970, 1, 1) else known
 
 
 # RU values as servers and editors write them, besides the names that Rules.parse() knows; more words may follow.
