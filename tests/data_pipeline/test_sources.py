@@ -205,6 +205,26 @@ def test_records_of_other_formats_are_found_unless_they_are_not_wanted(tmp_path:
     assert isinstance(next(Sources([folder / "a.gib"], other_formats=False).trees()), SourceProblem), "it is named"
 
 
+def test_archives_that_are_not_read_are_named(tmp_path: Path) -> None:
+    """Alone, in a folder and in another archive, as whole collections of games come."""
+    seven, rar, zst = b"7z\xbc\xaf\x27\x1c\0\x04", b"Rar!\x1a\x07\x01\0", b"\x28\xb5\x2f\xfd\x24"
+    folder = tmp_path / "games"
+    folder.mkdir()
+    (folder / "a.sgf").write_bytes(GAME)
+    (folder / "b.7z").write_bytes(seven)
+    (folder / "c.tar.zst").write_bytes(zst)
+    (folder / "d.zip").write_bytes(a_zip({"e.rar": rar}))
+    named = {
+        "games/b.7z": "a 7z archive: unpack it first",
+        "games/c.tar.zst": "a zst archive: unpack it first",
+        "games/d.zip/e.rar": "a RAR archive: unpack it first",
+    }
+    for other_formats in (True, False):
+        found = list(Sources([folder], other_formats=other_formats).trees())
+        assert {one.place: one.reason for one in found if isinstance(one, SourceProblem)} == named
+    assert read(folder / "b.7z")[1] == [("b.7z", named["games/b.7z"])]
+
+
 def test_progress_is_in_bytes_on_disk(tmp_path: Path) -> None:
     (tmp_path / "a.sgf").write_bytes(GAME * 10)
     (tmp_path / "b.sgf.gz").write_bytes(gzip.compress(GAME * 1000))

@@ -23,6 +23,8 @@ from tengen.sgf.grammar import RECORD_SUFFIXES, RecordLimits, other_format, spli
 STDIN = "-"
 OTHER_SUFFIXES = (".gib", ".ngf", ".ugf", ".ugi")
 """Of records that are no SGF, which are reported and not read."""
+OTHER_ARCHIVES = (".7z", ".rar", ".zst", ".tzst")
+"""Of archives that are not read, which are reported."""
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
 _SPOOL = 1 << 24
 _BLOCK = 1 << 16
@@ -161,9 +163,9 @@ class Sources:
     """Game trees of files, folders, archives and `-` (standard input), in a fixed order and constant memory.
 
     Folders are searched for .sgf and .sgfs files and archives by name. A file given as a path is read whatever its
-    name. The first bytes decide the type of a file. A file that cannot be read, or is a record of another format, gives
-    a SourceProblem, and reading continues. Without `other_formats`, files of OTHER_SUFFIXES are left out of folders and
-    archives, as all others are.
+    name. The first bytes decide the type of a file. A file that cannot be read, or is a record or an archive of another
+    format, gives a SourceProblem, and reading continues. Without `other_formats`, files of OTHER_SUFFIXES are left out
+    of folders and archives, as all others are.
 
     A file that expands to more than `limits` gives a SourceProblem after the games up to there.
 
@@ -178,7 +180,7 @@ class Sources:
         other_formats: bool = True,
     ) -> None:
         self._limits = limits or ImportLimits()
-        self._suffixes = RECORD_SUFFIXES + ARCHIVE_SUFFIXES + (OTHER_SUFFIXES if other_formats else ())
+        self._suffixes = RECORD_SUFFIXES + ARCHIVE_SUFFIXES + OTHER_ARCHIVES + (OTHER_SUFFIXES if other_formats else ())
         self.files = [file for path in paths for file in _find_files(os.fspath(path), self._suffixes)]
         if not self.files:
             raise SgfError(

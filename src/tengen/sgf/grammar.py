@@ -108,6 +108,11 @@ _OTHER_FORMATS = {  # of Tygem, Pandanet and WBaduk
     "a UGF file": re.compile(rb"\A\W*Header\]"),
     "an NGF file": re.compile(rb"^PM[A-Z]{2}[BW][A-Z]{4}\s", re.MULTILINE),
 }
+_ARCHIVES = {
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"\x28\xb5\x2f\xfd": "a zst archive",
+}
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
 ANY_VALUE = rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+(?:\]|\\?+\Z)"
@@ -224,8 +229,10 @@ def first_tree(data: bytes) -> bytes:
 def other_format(head: bytes) -> str:
     """What a file without a game tree is by its first 512 bytes or more, with what to do; empty where that is
     unknown."""
-    name = next((name for name, pattern in _OTHER_FORMATS.items() if pattern.search(head, 0, _HEAD)), "")
-    return f"{name}: convert it to SGF first" if name else ""
+    if name := next((name for name, pattern in _OTHER_FORMATS.items() if pattern.search(head, 0, _HEAD)), ""):
+        return f"{name}: convert it to SGF first"
+    archive = next((name for magic, name in _ARCHIVES.items() if head.startswith(magic)), "")
+    return f"{archive}: unpack it first" if archive else ""
 
 
 def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[int, int, int]:
@@ -434,5 +441,10 @@ def _restore_names(tree: sgf_grammar.Coarse_game_tree) -> None:
         current = pending.pop()
         pending += current.children
         for node in current.sequence:
-            for name in [name for name in node if name.startswith(_STAND_IN)]:
-                node[bytes.fromhex(name.removeprefix(_STAND_IN).translate(back)).decode("ascii")] = node.pop(name)
+            if any(name.startswith(_STAND_IN) for name in node):
+                items = list(node.items())
+                node.clear()  # filled again, so that the names keep their order
+                for name, values in items:
+                    if name.startswith(_STAND_IN):
+                        name = bytes.fromhex(name.removeprefix(_STAND_IN).translate(back)).decode("ascii")
+                    node[name] = values
