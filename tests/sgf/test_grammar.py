@@ -77,11 +77,11 @@ def test_a_root_without_its_semicolon_begins_a_game() -> None:
 def test_a_name_with_digits_is_kept() -> None:
     """LizzieYzy's in the root and in a variation; one that looks like the stand-in; one without capital letters."""
     root = b"(;SZ[9]LZ[a]LZOP2[K 4.5\nmove D4 [\\]]QZQZAA[c]1[x]My_Name2[d]"
-    tree = read_tree(root + b";B[aa](;W[bb]LZ2[x][y];B[cc])(;W[dd]))")
+    tree = read_tree(root + b";B[aa](;W[bb]LZ2[x][y]C[z];B[cc])(;W[dd]))")
     assert tree.problems == [] and len(tree) == 5
     assert list(tree.root.properties) == ["SZ", "LZ", "LZOP2", "QZQZAA", "M_N2"]
     written = write_tree(tree)
-    assert b"LZOP2[K 4.5\nmove D4 [\\]]" in written and b"LZ2[x][y]" in written
+    assert b"LZOP2[K 4.5\nmove D4 [\\]]" in written and b"(;W[bb]LZ2[x][y]C[z];" in written
     assert [node.properties for node in read_tree(written).walk()] == [node.properties for node in tree.walk()]
     game, _ = read_game(root + b";B[aa];W[bb])")
     assert len(game.moves) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -61,6 +62,22 @@ def test_an_edit_changes_its_own_property_alone() -> None:
         )
     tree.info = tree.info
     assert sgfmill_nodes(write_tree(tree)) == before
+
+
+def test_properties_keep_their_order_and_new_ones_come_behind_them() -> None:
+    """sgfmill sorts them by name: a record that was opened and saved differed in each node."""
+    data = b"(;SZ[9]KM[7]GM[1]AP[X](;B[aa];W[bb]TR[cc][dd]C[x\\]y](;B[])(;W[ee]N[z]))(;PL[W]AB[ff]))"
+    tree = read_tree(data)
+    assert write_tree(tree).replace(b"\n", b"") == data
+    tree.info = replace(tree.info, result=Result(1, None, "resign"), event="Cup", white="Bo", black="Al", komi=6.5)
+    tree.root.comment = "甲"
+    root = "(;SZ[9]KM[6.5]GM[1]AP[X]PB[Al]PW[Bo]EV[Cup]RE[W+R]CA[UTF-8]C[甲]("
+    assert write_tree(tree).decode().replace("\n", "").startswith(root)
+
+
+def test_a_new_record_begins_with_format_game_and_encoding() -> None:
+    """Old programs read an encoding only before the texts, and Quarry skips the first bytes of a file."""
+    assert write_tree(GameTree.of_game(Game(9), SgfInfo(black="Al"))).startswith(b"(;FF[4]GM[1]CA[UTF-8]SZ[9]PB[Al]")
 
 
 def test_text_that_the_encoding_may_not_hold_turns_the_record_into_utf8() -> None:

@@ -39,7 +39,7 @@ def test_on_an_empty_board_the_root_is_edited() -> None:
     session, editor = opened(b"(;SZ[9])")
     editor.apply(Tool.BLACK, 40)
     editor.swap_turn()
-    assert session.place == 0 and session.to_sgf().replace(b"\n", b"") == b"(;AB[ee]PL[W]SZ[9])"
+    assert session.place == 0 and session.to_sgf().replace(b"\n", b"") == b"(;SZ[9]AB[ee]PL[W])"
     assert session.game.to_play == WHITE
 
 

@@ -331,7 +331,7 @@ def test_a_count_in_a_record_is_read_again_as_it_was_agreed(record: str) -> None
 
 
 def test_what_nobody_changed_is_saved_as_it_was() -> None:
-    data = "(;FF[4]KM[375]PB[古力]RE[黑中盘胜]SZ[9];B[aa](;C[x]W[bb])(;W[aa];B[cc]))\n".encode("gb18030")
+    data = "(;SZ[9]FF[4]RE[黑中盘胜]KM[375]PB[古力];B[aa](;W[bb]C[x])(;W[aa];B[cc]))\n".encode("gb18030")
     session, problems = open_record(data)
     assert len(problems) == 1 and session.settings.komi == 7.5 and session.result == "B+R"
     session.seek(2)

@@ -1,8 +1,7 @@
 """SGF: game records in and out.
 
-`read_game` and `write_game` are for one line of play, `read_tree` and `write_tree` for variations. sgfmill parses and
-serialises; `values`, `info` and `main_line` interpret the properties, with the quirks of servers, and `charset` guesses
-encodings.
+`read_game` and `write_game` are for one line of play, `read_tree` and `write_tree` for variations. sgfmill parses;
+`values`, `info` and `main_line` interpret the properties, with the quirks of servers, and `charset` guesses encodings.
 """
 
 from tengen.sgf.edits import EditHistory

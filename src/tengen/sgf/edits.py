@@ -162,6 +162,8 @@ class EditHistory:
             old, new = (after, before) if back else (before, after)
             for name in _changed(old, new):
                 node._set(name, new.properties.get(name, []))
+            order = [*new.properties, *node.properties]  # what comes back takes its old place
+            node.properties = {name: node.properties[name] for name in order if name in node.properties}
             if old.children != new.children:
                 gone = _without(old.children, node.children)
                 added = _without(node.children, {*new.children, *old.children})

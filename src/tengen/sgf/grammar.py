@@ -434,17 +434,16 @@ def _letters_for_digits(found: re.Match[bytes]) -> bytes:
 
 
 def _restore_names(tree: sgf_grammar.Coarse_game_tree) -> None:
-    """Give properties the names that `_letters_for_digits` took from them."""
+    """Give properties the names that `_letters_for_digits` took from them; their order stays."""
     back = str.maketrans(_HEX_LETTERS, _HEX)
+
+    def restored(name: str) -> str:
+        if not name.startswith(_STAND_IN):
+            return name
+        return bytes.fromhex(name.removeprefix(_STAND_IN).translate(back)).decode("ascii")
+
     pending = [tree]
     while pending:
         current = pending.pop()
         pending += current.children
-        for node in current.sequence:
-            if any(name.startswith(_STAND_IN) for name in node):
-                items = list(node.items())
-                node.clear()  # filled again, so that the names keep their order
-                for name, values in items:
-                    if name.startswith(_STAND_IN):
-                        name = bytes.fromhex(name.removeprefix(_STAND_IN).translate(back)).decode("ascii")
-                    node[name] = values
+        current.sequence = [{restored(name): values for name, values in node.items()} for node in current.sequence]

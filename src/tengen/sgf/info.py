@@ -164,7 +164,7 @@ def root_properties(info: SgfInfo, size: int) -> Properties:
         "DT": str(info.date or ""),
         "RE": "" if info.result == Result() else str(info.result),
     }
-    root = {"GM": [b"1"], "FF": [b"4"], "CA": [b"UTF-8"], "SZ": [str(size).encode()]}
+    root = {"FF": [b"4"], "GM": [b"1"], "CA": [b"UTF-8"], "SZ": [str(size).encode()]}
     return root | {name: [raw_text(text)] for name, text in facts.items() if text}
 
 

@@ -375,7 +375,7 @@ class GameTree:
     @info.setter
     def info(self, info: SgfInfo) -> None:
         old, new = root_properties(self.info, self.size), root_properties(info, self.size)
-        for name in {*old, *new}:
+        for name in old | new:
             if old.get(name) != new.get(name):
                 values = new.get(name, [])
                 self._prepare_for("".join(value.decode() for value in values))

@@ -57,9 +57,25 @@ def read_tree(data: bytes) -> GameTree:
 
 
 def write_tree(tree: GameTree) -> bytes:
-    """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another one."""
-    coarse = sgf_grammar.make_coarse_game_tree(tree.root, lambda node: node.children, lambda node: node.properties)
-    return bytes(sgf_grammar.serialise_game_tree(coarse))
+    """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another one.
+
+    The properties of a node keep their order. Lines break between properties, after at most 79 bytes where that is
+    possible.
+    """
+    parts: list[bytes] = []
+    pending: list[GameNode | None] = [tree.root]  # None closes a variation; a recursion would be as deep as the game
+    while pending:
+        if (node := pending.pop()) is None:
+            parts.append(b")")
+            continue
+        if node.parent is None or len(node.parent.children) > 1:
+            parts.append(b"(")
+            pending.append(None)
+        parts.append(b";")
+        for name, values in node.properties.items():
+            parts.append(b"%b[%b]" % (name.encode("ascii"), b"][".join(values)))
+        pending.extend(reversed(node.children))
+    return bytes(sgf_grammar.block_format([*parts, b"\n"]))
 
 
 def _add_nodes(tree: GameTree, coarse: sgf_grammar.Coarse_game_tree) -> None:
