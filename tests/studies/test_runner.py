@@ -106,7 +106,7 @@ def test_a_script_is_that_of_the_clone_in_any_folder(
     (tmp_path / "runs" / "help.json").unlink()
     said: list[str] = []
     run_study(folder, lambda command: 2, say=said.append)
-    assert said == ["help: left out, benchmarks/playouts.py not found"]
+    assert said == ["help: left out, benchmarks/playouts.py not found: start in a folder or a clone that has it"]
 
 
 def test_a_step_runs_once(path: Path, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class StudyFolder:
         made = self.study.steps[step]
         found = [f"{name} not installed" for name in made.needs if shutil.which(name) is None]
         if (script := made.script) and not _script(script).is_file():
-            found.insert(0, f"{script} not found")
+            found.insert(0, f"{script} not found: start in a folder or a clone that has it")
         return ", ".join(found)
 
 
