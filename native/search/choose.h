@@ -18,7 +18,7 @@ inline constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 struct RootMove {
     Point point;
     std::uint32_t visits;
-    float value, score, utility, utility_lcb;  // the last is its lower confidence bound
+    float value = 0, score = 0, utility = 0, utility_lcb = 0;  // the last is its lower confidence bound
     float prior;              // the network's by `policy_temperature`, without the temperature and noise of roots
     float weight, value_lcb;  // what its visits count for; the bound as one of the value
     float no_result = kUnknown, score_stdev = kUnknown, lead = kUnknown;
