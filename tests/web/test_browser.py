@@ -409,10 +409,11 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     tab.until(lambda: "Pasted" in tab.text() and "move 0 / 1" in tab.text())
     drop = """
     const files = new DataTransfer();
-    files.items.add(new File([arguments[0]], "game.sgf.txt"));
+    for (const name of ["game.sgf.txt", "another.sgf"]) files.items.add(new File([arguments[0]], name));
     window.dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
     """
     tab.script(drop, "(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea]HA[3];W[bb];B[cc])")
+    tab.until(lambda: "Of several files only the first one is opened" in tab.text())
     tab.until(lambda: len(tab.driver.find_elements("css selector", "[data-testid=game]")) == 2)
     tab.click_css("[data-testid=game]", 1)
     tab.click("ask-handicap-fixed")

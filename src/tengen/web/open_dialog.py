@@ -54,8 +54,8 @@ class OpenDialog:
         self._upload = ui.upload(
             auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=receive, on_rejected=self._too_large
         ).classes("hidden")
-        words = json.dumps(_("Drop the record to open it"))
-        ui.add_body_html(f"<script>tengen.takeFiles({self._upload.id}, {MAX_FIELD}, {words})</script>")
+        words = json.dumps([_("Drop the record to open it"), _("Of several files only the first one is opened")])
+        ui.add_body_html(f"<script>tengen.takeFiles({self._upload.id}, {MAX_FIELD}, ...{words})</script>")
         with titled_dialog(_("Open a game"), "open-dialog") as self._dialog:
             note = _("An SGF file of any Go program or server: choose it, drop it on the page, or paste its text.")
             ui.label(note).classes("tg-note")
@@ -115,7 +115,8 @@ class OpenDialog:
         try:
             self._library.remove(game)
         except OSError as error:
-            ui.notify(f"{game.path.name}: {os_reason(error)}", position="top")
+            button.set_text("")
+            ui.notify(_("the game cannot be deleted: {reason}", reason=os_reason(error)), position="top")
             return
         row.delete()
 

@@ -11,16 +11,21 @@ window.tengen = (() => {
   addEventListener("pageshow", (event) => { if (event.persisted) sessionStorage.__nicegui_tab_closed = "false"; });
 
   // Files that are dropped on the page, and records that are pasted, go the way of a file that is chosen in the upload
-  // field with this id. `words` are shown while a file is over the page; the text of a field may have `limit` characters,
-  // else the server refuses the message.
-  function takeFiles(upload, limit, words) {
+  // field with this id. `words` are shown while a file is over the page, `several` where more than one is dropped; the
+  // text of a field may have `limit` characters, else the server refuses the message.
+  function takeFiles(upload, limit, words, several) {
     document.body.dataset.drop = words;
     const send = (files) => files.length && getElement(upload).$refs.qRef.addFiles([...files].slice(0, 1));
     const hasFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
     const mark = (on) => document.body.classList.toggle("tg-dropping", on);
     addEventListener("dragenter", (event) => hasFile(event) && mark(true));
     addEventListener("dragleave", (event) => event.relatedTarget || mark(false));
-    addEventListener("drop", (event) => { mark(false); send(event.dataTransfer?.files ?? []); });
+    addEventListener("drop", (event) => {
+      const files = event.dataTransfer?.files ?? [];
+      mark(false);
+      send(files);
+      if (files.length > 1) Quasar.Notify.create({ message: several, position: "top" });
+    });
     addEventListener("paste", (event) => {
       const text = event.clipboardData?.getData("text/plain") ?? "";
       const field = event.target.closest?.("input, textarea");
