@@ -164,8 +164,9 @@ def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) 
     found.push(...[...document.querySelectorAll(".tg-nav-where")].filter((one) => one.offsetHeight > 30));
     const [top, stage] = ["[data-testid=new-game]", ".tg-stage"].map((name) => document.querySelector(name));
     if (!apart(top, stage) && !apart(stage, top)) found.push(top);
-    found.push(...[...document.querySelectorAll(".tg-pair")].filter((one) => one.scrollWidth > one.clientWidth));
-    for (const line of document.querySelectorAll(".tg-player-more > :first-child:not(:empty)")) {
+    const cut = (one) => one.scrollWidth > one.clientWidth;
+    found.push(...[...document.querySelectorAll(".tg-pair, .tg-pair .ellipsis")].filter(cut));
+    for (const line of document.querySelectorAll(".tg-parts > *")) {
       for (const word of line.textContent.matchAll(/\\S+/g)) {
         const range = document.createRange();
         range.setStart(line.firstChild, word.index);

@@ -30,7 +30,7 @@ def test_two_different_engines_play_to_the_end(tmp_path: Path) -> None:
         tab.choose("white-network", "zero-7x7")
         tab.find("white-amount").send_keys(Keys.BACKSPACE, "2")  # instead of 4
         tab.press("new-game-dialog", "Start")
-        tab.until(lambda: "zero-7x7 \u00b7 2 visits a move" in tab.find("player-white").text)
+        tab.until(lambda: "zero-7x7\n2 visits a move" in tab.find("player-white").text)
         tab.until(lambda: "4 visits a move" in tab.find("player-black").text)  # not while it thinks
         tab.until(lambda: len(tab.stones()) >= 2)
         tab.click("pause")

@@ -148,15 +148,21 @@ def test_the_button_to_pass_stays_while_the_engine_is_to_move() -> None:
 
 
 def test_a_player_is_described_without_breaks_inside_short_parts() -> None:
+    def parts(box: ui.element) -> list[str]:
+        (line,) = (one for one in box.descendants() if one.classes == ["tg-parts"])
+        return texts(line)
+
     async def scene(page: Page) -> None:
         with client_of(page), ui.element() as box:
             card = PlayerCard(1)
         card.show("Tengen", "100 visits a move · komi 7.5", "", 0, False, False)
-        assert "100 visits a move · komi\u00a07.5" in texts(box)
+        assert parts(box) == ["100 visits a move", "komi\u00a07.5"]
         card.show("Tengen", "Level 2 · about 25 kyu", "", 0, False, False)
-        assert "Level\u00a02 · about\u00a025\u00a0kyu" in texts(box)
+        assert parts(box) == ["Level\u00a02", "about\u00a025\u00a0kyu"]
         card.show("Tengen", "\u6bcf\u624b\u8ba1\u7b97\u91cf 100 · \u8d34\u76ee 7.5", "", 0, False, False)
-        assert "\u6bcf\u624b\u8ba1\u7b97\u91cf 100 · \u8d34\u76ee\u00a07.5" in texts(box)
+        assert parts(box) == ["\u6bcf\u624b\u8ba1\u7b97\u91cf 100", "\u8d34\u76ee\u00a07.5"]
+        card.show("Ann", "", "", 0, False, False)
+        assert not parts(box)
 
     perform(scene, GameSettings(size=9))
 

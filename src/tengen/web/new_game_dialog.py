@@ -192,7 +192,7 @@ class NewGameDialog:
             names = {form.rules: form.rules, **translated(RULE_NAMES)}  # a record may have others
             ui.select(names, label=_("Rules"), value=form.rules, on_change=self._usual_komi).bind_value(
                 form, "rules"
-            ).props("outlined dense options-dense")
+            ).props("outlined dense options-dense").classes("tg-long")
             ui.number(label=_("Komi"), value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(
                 "outlined dense"
             ).props("data-testid=komi")
@@ -202,7 +202,7 @@ class NewGameDialog:
             self._handicap.props("outlined dense options-dense")
             clocks = {key: _(title) for key, (title, _control) in CLOCKS.items()}
             time = ui.select(clocks, label=_("Time"), value=form.clock).bind_value(form, "clock")
-            time.props("outlined dense options-dense data-testid=time")
+            time.props("outlined dense options-dense data-testid=time").classes("tg-long")
             time.bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
 
     def _handicaps(self) -> dict[int, str]:

@@ -64,8 +64,8 @@ class PlayerCard:
             with ui.element("div").classes("tg-player-text"):
                 self._name = ui.label().classes("tg-player-name")
                 with ui.element("div").classes("tg-player-more"):  # in one place, as high as the higher of them
-                    self._detail = ui.label()
-                    self._activity = ui.label().classes("tg-activity")
+                    self._detail = ui.element("div").classes("tg-parts")
+                    self._activity = ui.element("div").classes("tg-parts tg-activity")
             with ui.element("div").classes("tg-captures"):
                 ui.element("div").classes(f"tg-chip tg-chip-{other}")
                 ui.label(_("Captures")).classes("tg-said")
@@ -78,10 +78,8 @@ class PlayerCard:
         A text in `activity` is shown instead of `detail`, in the same space, so that the page does not move.
         """
         self._name.set_text(name)
-        parts = detail.split(" \u00b7 ")
-        unbroken = (part.replace(" ", "\u00a0") if _width(part) <= MAX_UNBROKEN else part for part in parts)
-        self._detail.set_text(" \u00b7 ".join(unbroken))
-        self._activity.set_text(activity)
+        _show_parts(self._detail, detail)
+        _show_parts(self._activity, activity)
         self._captures.set_text(str(captures))
         switch_class(self._card, "tg-turn", turn)
         switch_class(self._card, "tg-player-thinking", thinking)
@@ -91,6 +89,19 @@ class PlayerCard:
         self._clock.set_text(face)
         self._clock.set_visibility(bool(face))
         switch_class(self._clock, "tg-clock-low", low)
+
+
+def _show_parts(line: ui.element, text: str) -> None:
+    """Show a text in its parts, which dots divide; the style draws no dot where the line breaks."""
+    parts = text.split(" \u00b7 ") if text else []
+    if len(parts) != len(list(line)):
+        line.clear()
+        with line:
+            for _part in parts:
+                ui.label()
+    for label, part in zip(line, parts, strict=True):
+        assert isinstance(label, ui.label)
+        label.set_text(part.replace(" ", "\u00a0") if _width(part) <= MAX_UNBROKEN else part)
 
 
 def _width(text: str) -> int:
