@@ -36,6 +36,22 @@ def test_a_refused_tap_is_crossed_out_once(tab: Tab) -> None:
 
 
 @pytest.mark.slow
+def test_a_browser_that_is_busy_gets_no_more_drawings_of_a_search_than_it_can_draw(tab: Tab) -> None:
+    """They would lie before the answer to its next tap."""
+    count = "window.asked = 0; window.socket.onAny((_, sent) => { if (sent.code?.includes('tellDrawn')) asked++; })"
+    tab.script(count)
+    tab.click("analysis")
+    tab.until(lambda: tab.script("return window.asked") >= 5)  # type: ignore[operator]
+    block = """
+    const before = window.asked;
+    for (const end = performance.now() + 3000; performance.now() < end; ) {}
+    return new Promise((done) => setTimeout(() => done(window.asked - before), 300));
+    """
+    assert tab.script(block) <= 4, "of the 15 in this time"  # type: ignore[operator]
+    tab.click("analysis")
+
+
+@pytest.mark.slow
 def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> None:
     record = tmp_path / "game.sgf"
     record.write_text("(;SZ[9]KM[7]PB[Ann]PW[Bo]DT[2024-05-06];B[ee];W[ec];B[aa];W[ce])")

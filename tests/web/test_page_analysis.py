@@ -16,6 +16,7 @@ from tengen.engine import Count
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation
 from tengen.game import Game
+from tengen.web import components
 from tengen.web.analyses import search_result
 from tengen.web.analysis_panel import MoveTable
 from tengen.web.page import Page
@@ -39,6 +40,43 @@ def test_a_running_analysis_is_in_the_graph() -> None:
         await until(lambda: (page.refresh(), element("graph").props["points"])[1])
         assert engine.thinking.is_set(), "it goes on until the page stops it"
         assert element("graph").props["points"] == ({"place": 0, "winrate": 0.6, "score": 2.5},)
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
+
+
+def test_a_search_is_drawn_again_when_the_browser_has_drawn_the_last_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser that is slower than the search would else answer a click after all drawings before it."""
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        board, asked = element("board"), list[object]()
+        monkeypatch.setattr(
+            board, "run_method", lambda name, *args: asked.extend(args) if name == "tellDrawn" else None
+        )
+        poll = lambda: page._poll(paced=True)  # noqa: E731
+        poll()
+        assert not asked, "no engine is at work"
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(lambda: page.controller.activity == "analyzing" and page.controller.thread.latest)
+        poll(), poll()
+        assert asked == [1, 2], "a browser that has never told is not waited for"
+        send(board, "drawn", {"number": 1})
+        board.set(candidates=[])  # type: ignore[attr-defined]
+        poll(), poll()
+        assert asked == [1, 2] and not board.props["candidates"]
+        page.refresh()
+        assert board.props["candidates"], "after an input all is drawn at once"
+        for wrong in (0, 3, "2", None):
+            send(board, "drawn", {"number": wrong})
+        poll()
+        assert asked == [1, 2]
+        send(board, "drawn", {"number": 2})
+        poll(), poll()
+        assert asked == [1, 2, 3]
+        monkeypatch.setattr(components, "SLOW_SECONDS", 0.0)  # as in a hidden tab, which draws nothing
+        poll()
+        assert asked == [1, 2, 3, 4]
 
     perform(scene, GameSettings(size=9, players=PEOPLE), engine)
 

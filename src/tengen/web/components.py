@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from tengen.web.view import BoardView
 EventHandler = Callable[[object], None]  # gets what a page sent, unchecked
 MAX_CANDIDATES = 10
 UNSET = object()
+SLOW_SECONDS = 5.0
+"""After which a browser that has not told that it has drawn, as that of a hidden tab, gets a drawing all the same."""
 
 
 class Drawing(Element):
@@ -50,8 +53,10 @@ class BoardElement(Drawing, component="static/board.js"):
         others = {"selected": _("selected"), "label": _("label {text}"), "hint": _("best move")}
         texts = {"policy": _("policy {percent}%"), "play": _("Play {move}")}
         self.set(words={**stones, **marks, **others, **texts})
-        self._refusals = 0
+        self._refusals = self._asked = self._drawn = 0
+        self._asked_at = 0.0
         self.on("point", lambda event: on_point(_argument(event, "point")))
+        self.on("drawn", lambda event: self._note_drawn(_argument(event, "number")))
 
     def show(self, view: BoardView, hover: str, counting: bool, said: str) -> None:
         """Draw a position; `hover` is the color of the stone under the pointer, empty for none.
@@ -71,6 +76,22 @@ class BoardElement(Drawing, component="static/board.js"):
     def reveal(self) -> None:
         """Scroll the board into view where it is not."""
         self.run_method("reveal")
+
+    def ask_drawn(self) -> None:
+        """Ask the browser to tell when it has drawn what was sent before."""
+        self._asked, self._asked_at = self._asked + 1, time.monotonic()
+        self.run_method("tellDrawn", self._asked)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the browser has drawn what was sent before the last `ask_drawn`; of one that has told nothing yet,
+        and of one that was asked SLOW_SECONDS ago, it is assumed."""
+        waits = 0 < self._drawn < self._asked
+        return not waits or time.monotonic() - self._asked_at > SLOW_SECONDS
+
+    def _note_drawn(self, number: object) -> None:
+        if isinstance(number, int) and self._drawn < number <= self._asked:
+            self._drawn = number
 
     def refuse(self, point: int) -> None:
         """Cross out a point for a moment."""

@@ -216,7 +216,7 @@ class Page:
         keyboard = ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         keyboard.on("key", js_handler=KEEPS_STILL)
         self._removal = RemovalOffer(self._undo_removal)
-        ui.timer(POLL_SECONDS, self._poll)
+        ui.timer(POLL_SECONDS, lambda: self._poll(paced=True))
 
     def _build_dialogs(self, settings: GameSettings, library: GameLibrary | None) -> None:
         self._new_game = NewGameDialog(settings, self._engines, self._opponents, self._start)
@@ -354,8 +354,12 @@ class Page:
         analyses, times = session.line_analyses(line), session.line_times(line)
         self._analysis.graph.show(analyses, session.place, numbers, mistakes, times)
 
-    def _poll(self) -> None:
-        """Draw what changes without input: the clocks and the running search."""
+    def _poll(self, paced: bool = False) -> None:
+        """Draw what changes without input: the clocks and the running search.
+
+        With `paced` only where the browser has drawn the last of it. A browser on a computer whose processor the search
+        takes would else fall further and further behind, and draw the answer to a click last.
+        """
         session = self.session
         self.files.keep()
         connected = self._task is not None  # a page that was left shares its game with the one that was loaded since
@@ -364,8 +368,11 @@ class Page:
                 session.clock.stop(time.monotonic())
         elif connected and self._ended_on_time():
             return
-        self._draw_players()
-        self._draw_search()
+        if not paced or self._board.is_drawn:
+            self._draw_players()
+            self._draw_search()
+            if paced and (self.controller.activity or self.controller.review_progress is not None):
+                self._board.ask_drawn()
 
     def _ended_on_time(self) -> bool:
         """End the game where the time of the side to move has run out; whether it has."""
