@@ -13,10 +13,12 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.errors import SgfError
+from tengen.sgf import read_game
 
 GAME = b"(;GM[1]SZ[9];B[aa];W[bb])"
 OTHER = b"(;GM[1]SZ[9];B[cc])"
@@ -207,7 +209,9 @@ def test_records_of_other_formats_are_found_unless_they_are_not_wanted(tmp_path:
 
 def test_archives_that_are_not_read_are_named(tmp_path: Path) -> None:
     """Alone, in a folder and in another archive, as whole collections of games come."""
-    seven, rar, zst = b"7z\xbc\xaf\x27\x1c\0\x04", b"Rar!\x1a\x07\x01\0", b"\x28\xb5\x2f\xfd\x24"
+    noise = np.random.default_rng(3).bytes(500_000)
+    assert noise.count(b"(;") >= 3, "which looks like damaged games"
+    seven, rar, zst = b"7z\xbc\xaf\x27\x1c" + noise, b"Rar!\x1a\x07\x01\0" + noise, b"\x28\xb5\x2f\xfd" + noise
     folder = tmp_path / "games"
     folder.mkdir()
     (folder / "a.sgf").write_bytes(GAME)
@@ -219,10 +223,14 @@ def test_archives_that_are_not_read_are_named(tmp_path: Path) -> None:
         "games/c.tar.zst": "a zst archive: unpack it first",
         "games/d.zip/e.rar": "a RAR archive: unpack it first",
     }
-    for other_formats in (True, False):
-        found = list(Sources([folder], other_formats=other_formats).trees())
-        assert {one.place: one.reason for one in found if isinstance(one, SourceProblem)} == named
-    assert read(folder / "b.7z")[1] == [("b.7z", named["games/b.7z"])]
+    found = list(Sources([folder]).trees())
+    assert {one.place: one.reason for one in found if isinstance(one, SourceProblem)} == named
+    assert [one.place for one in found if not isinstance(one, SourceProblem)] == ["games/a.sgf#1"]
+    assert [one.place for one in Sources([folder], other_formats=False).trees()] == ["games/a.sgf#1"]
+    assert list(Sources([folder / "b.7z"]).trees()) == [SourceProblem("b.7z", named["games/b.7z"], "")]
+    (folder / "e.zst").write_bytes(b"\x5a\x2a\x4d\x18" + noise)
+    with pytest.raises(SgfError, match="a zst archive: unpack it first"):
+        read_game(folder / "e.zst")
 
 
 def test_progress_is_in_bytes_on_disk(tmp_path: Path) -> None:

@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from tengen.errors import SgfError, os_reason, printable, unknown_name
-from tengen.sgf.grammar import RECORD_SUFFIXES, RecordLimits, other_format, split_trees
+from tengen.sgf.grammar import RECORD_SUFFIXES, RecordLimits, other_format, split_trees, unread_archive
 
 STDIN = "-"
-OTHER_SUFFIXES = (".gib", ".ngf", ".ugf", ".ugi")
-"""Of records that are no SGF, which are reported and not read."""
-OTHER_ARCHIVES = (".7z", ".rar", ".zst", ".tzst")
-"""Of archives that are not read, which are reported."""
+OTHER_SUFFIXES = (".gib", ".ngf", ".ugf", ".ugi", ".7z", ".rar", ".zst", ".tzst")
+"""Of records that are no SGF and of archives of other kinds, which are reported and not read."""
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
 _SPOOL = 1 << 24
 _BLOCK = 1 << 16
@@ -180,7 +178,7 @@ class Sources:
         other_formats: bool = True,
     ) -> None:
         self._limits = limits or ImportLimits()
-        self._suffixes = RECORD_SUFFIXES + ARCHIVE_SUFFIXES + OTHER_ARCHIVES + (OTHER_SUFFIXES if other_formats else ())
+        self._suffixes = RECORD_SUFFIXES + ARCHIVE_SUFFIXES + (OTHER_SUFFIXES if other_formats else ())
         self.files = [file for path in paths for file in _find_files(os.fspath(path), self._suffixes)]
         if not self.files:
             raise SgfError(
@@ -222,6 +220,8 @@ class Sources:
             unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
             if depth > (deepest := self._limits.depth):
                 yield SourceProblem(printable(name), "archives too deep", f"more than {deepest} in each other")
+            elif archive := unread_archive(head):
+                yield SourceProblem(printable(name), archive, "")
             elif unpack:
                 with unpack(stream) as inner:
                     yield from self._trees(name, self._counted(inner), depth + 1)

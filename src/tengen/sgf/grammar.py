@@ -109,9 +109,9 @@ _OTHER_FORMATS = {  # of Tygem, Pandanet and WBaduk
     "an NGF file": re.compile(rb"^PM[A-Z]{2}[BW][A-Z]{4}\s", re.MULTILINE),
 }
 _ARCHIVES = {
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!\x1a\x07": "a RAR archive",
-    b"\x28\xb5\x2f\xfd": "a zst archive",
+    "a 7z archive": re.compile(rb"7z\xbc\xaf\x27\x1c"),
+    "a RAR archive": re.compile(rb"Rar!\x1a\x07"),
+    "a zst archive": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # or a frame to be skipped
 }
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
@@ -220,6 +220,8 @@ def _declaring_utf8(tree: bytes) -> bytes:
 def first_tree(data: bytes) -> bytes:
     """The bytes of the first game tree of a text. Raises SgfError for a file of another format; empty where there is no
     tree otherwise."""
+    if what := unread_archive(data):
+        raise SgfError(what)
     tree = next(split_trees(io.BytesIO(data)), b"")
     if not tree and (what := other_format(data)):
         raise SgfError(what)
@@ -229,10 +231,15 @@ def first_tree(data: bytes) -> bytes:
 def other_format(head: bytes) -> str:
     """What a file without a game tree is by its first 512 bytes or more, with what to do; empty where that is
     unknown."""
-    if name := next((name for name, pattern in _OTHER_FORMATS.items() if pattern.search(head, 0, _HEAD)), ""):
-        return f"{name}: convert it to SGF first"
-    archive = next((name for magic, name in _ARCHIVES.items() if head.startswith(magic)), "")
-    return f"{archive}: unpack it first" if archive else ""
+    name = next((name for name, pattern in _OTHER_FORMATS.items() if pattern.search(head, 0, _HEAD)), "")
+    return f"{name}: convert it to SGF first" if name else ""
+
+
+def unread_archive(head: bytes) -> str:
+    """The kind of an archive that is not read, by its first 4 bytes or more, with what to do; empty for all else. To be
+    asked before a game tree is looked for: compressed bytes look like one once in some 60 KB."""
+    name = next((name for name, pattern in _ARCHIVES.items() if pattern.match(head)), "")
+    return f"{name}: unpack it first" if name else ""
 
 
 def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[int, int, int]:
