@@ -169,9 +169,21 @@ def test_dates() -> None:
         "Sun Jul 10 2016",
         "10th of July 2016",
         "Jul. 10th 2016",
+        "Sun Jul 10 12:30:11 2016",
+        "July 10-12, 2016",
+        "July 10 and 12, 2016",
+        "10-12 July 2016",
+        "10 July - 12 July 2016",
+        "10.-12.07.2016",
+        "10.07.-12.07.2016",
+        "2016 July 10",
+        "2016-Jul-10",
+        "2016-07-10 (published May 2017)",
+        "2016-07-10, 5.3.2021",
+        "2016-07-10 12:30 May 2017",
     ],
 )
-def test_dates_that_begin_with_the_day_or_the_name_of_the_month(text: str) -> None:
+def test_dates_with_the_day_first_and_with_names_of_months(text: str) -> None:
     assert date(text) == datetime.date(2016, 7, 10)
 
 
@@ -182,7 +194,9 @@ def test_dates_that_begin_with_the_day_or_the_name_of_the_month(text: str) -> No
         ("2016-07-10,11.12", datetime.date(2016, 7, 10)),
         ("2016.07.10", datetime.date(2016, 7, 10)),
         ("07/10/2016", datetime.date(2016, 1, 1)),  # the tenth of July or the seventh of October
-        ("31.02.2016", None),
+        ("31.02.2016", datetime.date(2016, 1, 1)),
+        ("12.30.2016", datetime.date(2016, 1, 1)),
+        ("2016 July", datetime.date(2016, 7, 1)),
         ("Marchand 2016", datetime.date(2016, 1, 1)),
         ("Sept. 2016", datetime.date(2016, 9, 1)),
     ],

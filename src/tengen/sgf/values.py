@@ -80,10 +80,19 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
-_YEAR_LAST = (  # 5.3.2021; 5 March 2021, 5th of March 2021; March 5, 2021, March 2021
-    re.compile(r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})\b"),
-    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\W+(?:of\s+)?(?P<month>{_MONTH})\W+(?P<year>\d{{4}})\b", re.I),
-    re.compile(rf"\b(?P<month>{_MONTH})\W+(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\W+)?(?P<year>\d{{4}})\b", re.I),
+_DAY, _DAYS = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b", r"(?:\W+(?:and\W+)?\d{1,2}(?:st|nd|rd|th)?\b)*"
+_NAMED_DATES = (  # the first day of a range, and the time of day that some programs write before the year
+    re.compile(rf"\b(?P<year>\d{{4}})\W*(?P<month>{_MONTH})(?:\W*{_DAY})?", re.I),  # 2021 March 5, 2021-Mar-05
+    re.compile(  # 5.3.2021, 5.-7.3.2021, 5.3.-7.3.2021
+        r"\b(?P<day>\d{1,2})\.(?:\s?[-\u2013]\s?\d{1,2}\.)?\s?(?P<month>\d{1,2})\."
+        r"(?:\s?[-\u2013]\s?\d{1,2}\.\s?\d{1,2}\.)?\s?(?P<year>\d{4})\b"
+    ),
+    re.compile(  # 5 March 2021, 5-7 March 2021, 5 March - 7 March 2021
+        rf"\b{_DAY}{_DAYS}\W+(?:of\W+)?(?P<month>{_MONTH})(?:\W+\d{{1,2}}\W+{_MONTH})?\W+(?P<year>\d{{4}})\b", re.I
+    ),
+    re.compile(  # March 5, 2021, March 5-7, 2021, Mar 5 12:30:11 2021, March 2021
+        rf"\b(?P<month>{_MONTH})\W+(?:{_DAY}{_DAYS}\W+)?(?P<year>\d{{4}})\b", re.I
+    ),
 )
 
 
@@ -93,19 +102,25 @@ def date(text: str) -> datetime.date | None:
     None where there is no date, and for 1970-01-01, the date of a clock that was never set.
     """
     text = text[:_LONGEST]
-    if other := next((found for pattern in _YEAR_LAST if (found := pattern.search(text))), None):
-        month = other["month"].lower()
+    named = [found for pattern in _NAMED_DATES if (found := pattern.search(text))]
+    numbers = _DATE.search(text)
+    for found in sorted(named, key=lambda found: found.start()):
+        if numbers and numbers.start() < found.start():
+            break
+        month = found["month"].lower()
         number = int(month) if month.isdigit() else 1 + _MONTHS.index(month[:3])
-        year, day = int(other["year"]), int(other["day"] or 1)
-    elif found := _DATE.search(text):
-        year, number, day = int(found[1]), int(found[2] or found[4] or 1), int(found[3] or found[5] or 1)
-    else:
-        return None
+        if day := _day(int(found["year"]), number, int(found["day"] or 1)):
+            return day
+    return _day(int(numbers[1]), *(int(numbers[n] or numbers[n + 2] or 1) for n in (2, 3))) if numbers else None
+
+
+def _day(year: int, month: int, day: int) -> datetime.date | None:
+    """A day; None where there is no such day, and for that of a clock that was never set."""
     try:
-        known = datetime.date(year, number, day)
+        found = datetime.date(year, month, day)
     except ValueError:
         return None
-    return None if known == datetime.date(1970, 1, 1) else known
+    return None if found == datetime.date(1970, 1, 1) else found
 
 
 # RU values as servers and editors write them, besides the names that Rules.parse() knows; more words may follow.
