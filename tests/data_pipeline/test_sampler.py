@@ -381,6 +381,11 @@ def test_a_game_with_several_rows_counts_once(tmp_path: Path) -> None:
     assert (sampler.positions, sampler.game_rows.tolist()) == (3, [0, 1, 3])
     assert sorted(sampler.rows(0).game.tolist()) == [0, 1, 3]
     assert store.first_rows.tolist() == [0, 1, 0, 3, 1]
+    two = Sampler(store, "all", choice=PositionChoice(games=2))
+    assert len(set(store.first_rows[two.game_rows].tolist())) == 2
+    assert set(OnePerGame(store, "all", choice=PositionChoice(games=2)).game_rows) <= set(two.game_rows)
+    with pytest.raises(StoreError, match="4 games are asked for, and 3 are there"):
+        Sampler(store, "all", choice=PositionChoice(games=4))
 
 
 def test_one_position_of_a_game_may_be_of_an_opponent(tmp_path: Path) -> None:
