@@ -71,7 +71,7 @@ def test_properties_keep_their_order_and_new_ones_come_behind_them() -> None:
     assert write_tree(tree).replace(b"\n", b"") == data
     tree.info = replace(tree.info, result=Result(1, None, "resign"), event="Cup", white="Bo", black="Al", komi=6.5)
     tree.root.comment = "甲"
-    root = "(;SZ[9]KM[6.5]GM[1]AP[X]PB[Al]PW[Bo]EV[Cup]RE[W+R]CA[UTF-8]C[甲]("
+    root = "(;SZ[9]GM[1]CA[UTF-8]KM[6.5]AP[X]PB[Al]PW[Bo]EV[Cup]RE[W+R]C[甲]("
     assert write_tree(tree).decode().replace("\n", "").startswith(root)
 
 

@@ -646,7 +646,11 @@ class GameTree:
                     node.properties[name] = [text.encode("utf-8", "replace") for text in texts]
             self.charset = "utf-8"
         if declared_charset(self.root.properties).lower() != "utf-8":
-            self.root.properties["CA"] = [b"UTF-8"]
+            root = self.root.properties
+            if "CA" not in root:  # before the texts, which old programs read by it
+                order = (*(name for name in root if name in ("FF", "GM", "SZ")), "CA", *root)
+                root = self.root.properties = {name: root.get(name, []) for name in order}
+            root["CA"] = [b"UTF-8"]
 
 
 def _rules_and_komi(info: SgfInfo) -> tuple[str, float]:
