@@ -37,7 +37,7 @@ def test_a_refused_tap_is_crossed_out_once(tab: Tab) -> None:
 
 @pytest.mark.slow
 def test_a_browser_that_is_busy_gets_no_more_drawings_of_a_search_than_it_can_draw(tab: Tab) -> None:
-    """They would lie before the answer to its next tap."""
+    """The answer to its next tap comes after them."""
     count = "window.asked = 0; window.socket.onAny((_, sent) => { if (sent.code?.includes('tellDrawn')) asked++; })"
     tab.script(count)
     tab.click("analysis")

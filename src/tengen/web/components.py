@@ -20,7 +20,7 @@ EventHandler = Callable[[object], None]  # gets what a page sent, unchecked
 MAX_CANDIDATES = 10
 UNSET = object()
 SLOW_SECONDS = 5.0
-"""After which a browser that has not told that it has drawn, as that of a hidden tab, gets a drawing all the same."""
+"""A browser that has not answered for so long, such as that of a hidden tab, gets the next drawing all the same."""
 
 
 class Drawing(Element):
@@ -84,10 +84,9 @@ class BoardElement(Drawing, component="static/board.js"):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the browser has drawn what was sent before the last `ask_drawn`; of one that has told nothing yet,
-        and of one that was asked SLOW_SECONDS ago, it is assumed."""
-        waits = 0 < self._drawn < self._asked
-        return not waits or time.monotonic() - self._asked_at > SLOW_SECONDS
+        """Whether the browser has drawn what was sent before the last `ask_drawn`. True also where it was asked more
+        than SLOW_SECONDS ago."""
+        return self._drawn == self._asked or time.monotonic() - self._asked_at > SLOW_SECONDS
 
     def _note_drawn(self, number: object) -> None:
         if isinstance(number, int) and self._drawn < number <= self._asked:

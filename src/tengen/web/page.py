@@ -357,8 +357,8 @@ class Page:
     def _poll(self, paced: bool = False) -> None:
         """Draw what changes without input: the clocks and the running search.
 
-        With `paced` only where the browser has drawn the last of it. A browser on a computer whose processor the search
-        takes would else fall further and further behind, and draw the answer to a click last.
+        With `paced` only where the browser has drawn the last of it. Otherwise drawings queue up in a browser that is
+        slower than the search, and its answer to a click comes after them.
         """
         session = self.session
         self.files.keep()

@@ -366,7 +366,14 @@ export default {
       this.$refs.frame.scrollIntoView({ block: "nearest" }); // at once: a second tap must not meet a page that moves
     },
     // When the frame with all that was received before is on the screen; a hidden page has no frames.
-    tellDrawn(number) { requestAnimationFrame(() => setTimeout(() => this.$emit("drawn", { number }))); },
+    tellDrawn(number) {
+      const tell = () => {
+        this.$emit("drawn", { number: this.asked });
+        this.asked = 0;
+      };
+      if (!this.asked) requestAnimationFrame(() => setTimeout(tell));
+      this.asked = number;
+    },
     focus() { this.$refs.svg.focus({ focusVisible: true }); },
     onFocus() {
       if (!this.$refs.svg.matches(":focus-visible")) return;
