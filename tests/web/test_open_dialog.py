@@ -72,7 +72,7 @@ def test_a_kept_game_that_cannot_be_deleted_stays_in_the_list(
             patch.setattr(Path, "unlink", refuse)
             for _ in range(2):
                 send(removal, "click")
-        assert told == ["the game cannot be deleted: Permission denied"] and path.exists()
+        assert told == ["The game cannot be deleted: Permission denied."] and path.exists()
         assert not removal.is_deleted and not removal.text, "the button is as it was"
         for _ in range(2):
             send(removal, "click")

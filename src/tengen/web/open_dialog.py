@@ -20,7 +20,7 @@ from tengen.sgf.main_line import read_record
 from tengen.web.dialog import answer_of, dialog_buttons, titled_dialog
 from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
-from tengen.web.words import color_names, moves_text
+from tengen.web.words import color_names, moves_text, sentence
 
 MAX_SGF_BYTES = 2_000_000
 MAX_FIELD = 100_000  # characters that are sent as the text of a field
@@ -116,7 +116,7 @@ class OpenDialog:
             self._library.remove(game)
         except OSError as error:
             button.set_text("")
-            ui.notify(_("the game cannot be deleted: {reason}", reason=os_reason(error)), position="top")
+            ui.notify(sentence(_("the game cannot be deleted: {reason}", reason=os_reason(error))), position="top")
             return
         row.delete()
 
