@@ -149,9 +149,9 @@ class LabelSampler:
             if start + len(shard) > first_game
         ]
         if not sum(len(game) for game, *_ in parts):
+            since = f" from game {first_game} on" if first_game else ""
             raise StoreError(
-                f"{store.path}: no position with a policy target from game {first_game} on; self-play and "
-                "'tengen label' record them"
+                f"{store.path}: no position with a policy target{since}; self-play and 'tengen label' record them"
             )
         self._game, self._ply, self._root, self._scores, surprises = (
             np.concatenate(column) for column in zip(*parts, strict=True)
