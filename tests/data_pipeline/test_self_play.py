@@ -198,7 +198,7 @@ def test_records_are_mixed_in(games: Store, store: Store, share: float) -> None:
 
 
 def test_what_cannot_be_is_refused(games: Store, store: Store) -> None:
-    with pytest.raises(StoreError, match="no position with a policy target from game 0"):
+    with pytest.raises(StoreError, match="no position with a policy target; self-play"):
         LabelSampler(store)
     with pytest.raises(StoreError, match="no position with a policy target from game 60"):
         LabelSampler(games, GAMES)
