@@ -111,7 +111,9 @@ def date(text: str) -> datetime.date | None:
         number = int(month) if month.isdigit() else 1 + _MONTHS.index(month[:3])
         if day := _day(int(found["year"]), number, int(found["day"] or 1)):
             return day
-    return _day(int(numbers[1]), *(int(numbers[n] or numbers[n + 2] or 1) for n in (2, 3))) if numbers else None
+    if numbers is None:
+        return None
+    return _day(int(numbers[1]), int(numbers[2] or numbers[4] or 1), int(numbers[3] or numbers[5] or 1))
 
 
 def _day(year: int, month: int, day: int) -> datetime.date | None:
