@@ -388,11 +388,12 @@ def _by_hash(store: Store, chosen: Ints) -> Ints:
 def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, positions: int | None) -> tuple[Ints, Ints]:
     """(games in order, positions of each game of the store): the first ones in the order of the hashes."""
     order = _by_hash(store, chosen)
-    number = np.cumsum(np.diff(store.hashes[order], prepend=store.hashes[order[:1]]) != 0)  # of the game of each row
     if games is not None:
-        if games > number[-1] + 1:
+        hashes = store.hashes[order]
+        number = np.cumsum(np.diff(hashes, prepend=hashes[:1]) != 0)  # of the game of each row
+        if games > (there := number[-1] + 1):
             raise StoreError(
-                f"{store.path}: {games:,} games are asked for, and {number[-1] + 1:,} are there to choose from; "
+                f"{store.path}: {games:,} games are asked for, and {there:,} are there to choose from; "
                 "data.games=null takes all"
             )
         order = order[number < games]
