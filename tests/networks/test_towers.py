@@ -199,6 +199,24 @@ def test_first_weights_have_the_deviation_that_is_asked_for(init: str | float) -
     assert module.state_dict()["convs.1.0.bias"].tolist() == pytest.approx([0.3] * 48)
 
 
+def test_an_action_value_is_that_of_position_and_move_side_by_side() -> None:
+    """The published layers, in which a move is a vector beside the features: one pass for each move."""
+    head = {"kind": "action-value", "hidden": 7, "pass_move": True}
+    fields = {"family": "plain", "convs": ["3x3x4"], "dense": 5, "board_size": EDGE, "policy": head}
+    module: Any = build(parse_config(fields), PLANES, 1).eval()
+    planes, mask = torch.rand(2, PLANES, EDGE, EDGE), torch.ones(2, EDGE, EDGE)
+    found = module(planes, torch.zeros(2, 1), mask).policy
+    features = torch.relu(module.dense[0](torch.relu(module.convs[0][0](planes)).flatten(1)))
+    weights = torch.cat([module.policy.move.weight.t(), module.policy.board.weight], dim=1)
+    moves = EDGE**2 + 1
+    assert found.shape == (2, moves)
+    for row in range(2):
+        for move in range(moves):
+            together = torch.cat([torch.nn.functional.one_hot(torch.tensor(move), moves), features[row]])
+            hidden = torch.relu(weights @ together + module.policy.board.bias)
+            torch.testing.assert_close(found[row, move], module.policy.output(hidden)[0])
+
+
 def test_dropout_acts_in_training_alone() -> None:
     fields = {"family": "plain", "convs": ["3x3x8"], "board_size": EDGE, "policy": {"kind": "dense", "hidden": 8}}
     given = torch.rand(2, PLANES, EDGE, EDGE), torch.zeros(2, 1), torch.ones(2, EDGE, EDGE)
@@ -212,11 +230,14 @@ def test_dropout_acts_in_training_alone() -> None:
     ("fields", "message"),
     [
         ({"policy": {"kind": "dense"}}, r"policy.kind = dense fixes the network to one board size: give board_size"),
+        ({"policy": {"kind": "action-value"}}, r"policy.kind = action-value fixes"),
         ({"value": {"kind": "dense"}}, r"value.kind = dense fixes"),
         ({"policy": {"kind": "conv", "bias": "point"}}, r"policy.bias = point fixes"),
         ({"padding": "valid"}, r"a trunk that shrinks the board fixes"),
-        ({"padding": "valid", "board_size": 19}, r"takes policy.kind dense or null"),
+        ({"padding": "valid", "board_size": 19}, r"takes policy.kind dense, action-value or null"),
+        ({"dense": 8, "board_size": 19}, r"takes policy.kind dense, action-value or null"),
         ({"convs": ["20 * 3x3x8"], "padding": "valid", "board_size": 19, "policy": {"kind": "dense"}}, "nothing of"),
+        ({"convs": ["20 * 3x3x8"], "padding": "valid", "board_size": 19, "dense": 8, "policy": None}, "nothing of"),
         ({"convs": ["3x5x8"]}, r"'3x5x8' is no convolution: write kernel and filters"),
         ({"policy": {"kind": "conv", "channels": 2}}, "channels"),
     ],

@@ -62,12 +62,12 @@ class Conv(nn.Sequential):
 
 
 def initialize(network: nn.Module, init: Init, bias: float, last: frozenset[nn.Module]) -> None:
-    """Draw the first weights of all convolutions and dense layers; biases become `bias`.
+    """Draw the first weights of all convolutions, dense layers and tables; biases become `bias`.
 
     He's deviation suits layers before an activation: with it, the `last` layers of heads are Xavier.
     """
     for layer in network.modules():
-        if not isinstance(layer, nn.Conv2d | nn.Linear):
+        if not isinstance(layer, nn.Conv2d | nn.Linear | nn.Embedding):
             continue
         if isinstance(init, float):
             nn.init.normal_(layer.weight, std=init)
@@ -75,7 +75,7 @@ def initialize(network: nn.Module, init: Init, bias: float, last: frozenset[nn.M
             nn.init.kaiming_normal_(layer.weight)
         else:
             nn.init.xavier_uniform_(layer.weight)
-        if layer.bias is not None:
+        if not isinstance(layer, nn.Embedding) and layer.bias is not None:
             nn.init.constant_(layer.bias, bias)
 
 

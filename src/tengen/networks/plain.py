@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 from torch import Tensor, nn
 
 from tengen.networks.blocks import BoardMask
-from tengen.networks.layers import Conv
+from tengen.networks.layers import Conv, activation
 from tengen.networks.tower import Tower, TowerConfig
 
 _LAYERS = re.compile(r"(?:(\d+) ?\* ?)?([1357])x\2x(\d+)")
@@ -18,7 +18,8 @@ class PlainConfig(TowerConfig):
     """`convs` are the convolutions in order, such as `5x5x92` or `10 * 3x3x384`: times, kernel, filters.
 
     `batch_norm` stands before or after the activation of each. Without padding (`valid`) a 3x3 convolution shrinks the
-    board by 2. `pool` is the edge of a max pooling at the end, 1 for none.
+    board by 2. `pool` is the edge of a max pooling at the end, 1 for none. `dense` is the width of a dense layer behind
+    it, with the activation, which the heads share; 0 for none.
     """
 
     family: Literal["plain"] = "plain"
@@ -26,6 +27,7 @@ class PlainConfig(TowerConfig):
     padding: Literal["same", "valid"] = "same"
     batch_norm: Literal["before", "after"] | None = None
     pool: int = Field(1, ge=1)
+    dense: int = Field(0, ge=0)
 
     @field_validator("convs")
     @classmethod
@@ -51,12 +53,16 @@ class PlainConfig(TowerConfig):
         return self.batch_norm is not None
 
     def shrunk(self, edge: int) -> int:
+        return min(self.pooled(edge), 1) if self.dense else self.pooled(edge)
+
+    def pooled(self, edge: int) -> int:
+        """The edge of the features behind the max pooling on a board of `edge`."""
         lost = sum(kernel - 1 for kernel, _ in self.layers) if self.padding == "valid" else 0
         return (edge - lost) // self.pool
 
 
 class PlainNet(Tower):
-    """Convolutions, each with its activation; max pooling; heads."""
+    """Convolutions, each with its activation; max pooling; a dense layer; heads."""
 
     def __init__(self, config: PlainConfig, planes: int, scalars: int) -> None:
         super().__init__(config)
@@ -69,11 +75,15 @@ class PlainNet(Tower):
         )
         self.drop_channels = nn.Dropout2d(config.spatial_dropout)
         self.pool = nn.MaxPool2d(config.pool) if config.pool > 1 else nn.Identity()
-        self.add_heads(config, widths[-1])
+        self.dense: nn.Sequential | None = None
+        if config.dense:
+            features = widths[-1] * config.pooled(config.board_size or 0) ** 2
+            self.dense = nn.Sequential(nn.Linear(features, config.dense), activation(act, config.dense, points=False))
+        self.add_heads(config, config.dense or widths[-1])
 
     def trunk(self, planes: Tensor, board: BoardMask) -> Tensor:
         x = planes
         for conv in self.convs:
             x = self.drop_channels(conv(x, board))
         result: Tensor = self.pool(x)
-        return result
+        return result if self.dense is None else self.dense(result.flatten(1))[:, :, None, None]

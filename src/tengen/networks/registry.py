@@ -112,7 +112,7 @@ def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> i
             # A weight of a grouped convolution sees inputs / groups channels.
             total += layer.weight.numel() * output.shape[-2] * output.shape[-1]
         elif isinstance(layer, nn.Linear):
-            total += layer.weight.numel()
+            total += layer.in_features * output.numel()  # of one position, or of each of its moves
 
     hooks = [
         layer.register_forward_hook(count) for layer in module.modules() if isinstance(layer, nn.Conv2d | nn.Linear)

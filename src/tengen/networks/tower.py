@@ -18,6 +18,8 @@ from tengen.networks.blocks import BoardMask
 from tengen.networks.interface import Heads, NetConfig, NetOutput
 from tengen.networks.layers import ActivationName, Init, Share, initialize, set_norms
 from tengen.networks.tower_heads import (
+    ActionValuePolicy,
+    ActionValuePolicyConfig,
     ConvPolicy,
     ConvPolicyConfig,
     DensePolicy,
@@ -57,7 +59,7 @@ class TowerConfig(NetConfig):
     def heads(self) -> Heads:
         policy, value = self.policy, self.value
         return Heads(
-            pass_move=isinstance(policy, DensePolicyConfig) and policy.pass_move,
+            pass_move=isinstance(policy, DensePolicyConfig | ActionValuePolicyConfig) and policy.pass_move,
             value=None if value is None else value.output,
             score=self.score,
             ownership=self.ownership,
@@ -92,6 +94,7 @@ class TowerConfig(NetConfig):
         shrinks = self.shrunk(19) < 19
         fixing = {
             "policy.kind = dense": policy is not None and policy.kind == "dense",
+            "policy.kind = action-value": policy is not None and policy.kind == "action-value",
             "policy.bias = point": isinstance(policy, ConvPolicyConfig) and policy.bias == "point",
             "value.kind = dense": value is not None and value.kind == "dense",
             "a trunk that shrinks the board": shrinks,
@@ -102,7 +105,9 @@ class TowerConfig(NetConfig):
         if shrinks and self.board_size is not None and self.shrunk(self.board_size) < 1:
             raise ValueError(f"nothing of a {self.board_size}x{self.board_size} board is left after the trunk")
         if shrinks and (isinstance(policy, ConvPolicyConfig) or self.ownership):
-            raise ValueError("a trunk that shrinks the board takes policy.kind dense or null, and no ownership")
+            raise ValueError(
+                "a trunk that shrinks the board takes policy.kind dense, action-value or null, and no ownership"
+            )
         return self
 
 
@@ -122,9 +127,11 @@ class Tower(nn.Module):
         board = config.board_size or 0
         edge, norm, act = config.shrunk(board), config.normalized, config.activation
         self.drop = nn.Dropout(config.dropout)
-        self.policy: ConvPolicy | DensePolicy | None = None
+        self.policy: ConvPolicy | DensePolicy | ActionValuePolicy | None = None
         if isinstance(config.policy, ConvPolicyConfig):
             self.policy = ConvPolicy(config.policy, channels, board)
+        elif isinstance(config.policy, ActionValuePolicyConfig):
+            self.policy = ActionValuePolicy(config.policy, channels, edge, board**2, act)
         elif config.policy is not None:
             self.policy = DensePolicy(config.policy, channels, edge, board**2, norm, act)
         self.value = None if config.value is None else Value(config.value, channels, edge, norm, act)

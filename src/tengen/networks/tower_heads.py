@@ -48,6 +48,23 @@ class DensePolicyConfig(_PolicyConfig):
     pass_move: bool = False
 
 
+class ActionValuePolicyConfig(_HeadConfig):
+    """A logit of winning for each move, from the flat features and the move itself (Q network of BetaGo's book).
+
+    The features and the move, as a vector with a single 1, enter a dense layer of `hidden` with the activation; of each
+    move it becomes one number.
+    """
+
+    kind: Literal["action-value"] = "action-value"
+    hidden: int = Field(512, ge=1)
+    pass_move: bool = False
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """It has no further maps."""
+        return ()
+
+
 class _ValueConfig(_HeadConfig):
     """`output`: tanh in -1..1, one logit whose sigmoid is the probability of a win, or logits of win, draw and loss."""
 
@@ -70,7 +87,7 @@ class PoolValueConfig(_ValueConfig):
     hidden: int = Field(50, ge=1)
 
 
-PolicyConfig = Annotated[ConvPolicyConfig | DensePolicyConfig, Field(discriminator="kind")]
+PolicyConfig = Annotated[ConvPolicyConfig | DensePolicyConfig | ActionValuePolicyConfig, Field(discriminator="kind")]
 ValueConfig = Annotated[DenseValueConfig | PoolValueConfig, Field(discriminator="kind")]
 
 
@@ -154,6 +171,34 @@ class DensePolicy(nn.Module):
     def _logits(self, layer: nn.Module, x: Tensor) -> Tensor:
         logits: Tensor = layer(x).float()
         return torch.relu(logits) if self.relu else logits
+
+
+class ActionValuePolicy(nn.Module):
+    """Logits of winning by each move; see ActionValuePolicyConfig.
+
+    A dense layer makes one row of its weights of a vector with a single 1: so a position takes one pass for all moves.
+    """
+
+    def __init__(
+        self, config: ActionValuePolicyConfig, channels: int, edge: int, points: int, act: ActivationName
+    ) -> None:
+        super().__init__()
+        self.board = nn.Linear(channels * edge**2, config.hidden)
+        self.move = nn.Embedding(points + config.pass_move, config.hidden)
+        self.activation = activation(act, config.hidden, points=False)
+        self.output = nn.Linear(config.hidden, 1)
+
+    @property
+    def last(self) -> list[nn.Module]:
+        """The layer that gives the logits."""
+        return [self.output]
+
+    def forward(self, x: Tensor, board: BoardMask) -> tuple[Tensor, dict[str, Tensor]]:
+        """Logits [B, A], and no further maps."""
+        hidden = self.activation(self.board(x.flatten(1)).unsqueeze(1) + self.move.weight)
+        # As a matrix: of a third dimension the export would fold a transposed copy of the weights.
+        logits: Tensor = self.output(hidden.flatten(0, 1)).view(-1, self.move.num_embeddings)
+        return logits.float(), {}
 
 
 class Value(nn.Module):
