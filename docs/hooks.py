@@ -28,7 +28,7 @@ from tengen.cli.recipes import about
 from tengen.engine import SearchParams
 from tengen.networks import FAMILIES
 from tengen.recipes import load_recipe, recipe_names
-from tengen.reinforce.config import PolicyGradientConfig
+from tengen.reinforce.config import ActionValueConfig, PolicyGradientConfig
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.studies import study_names
 from tengen.studies.study import Study, load_study
@@ -185,7 +185,7 @@ def _cell(text: str) -> str:
 
 def recipes_page() -> str:
     """The reference of the keys of recipes and studies: one section a kind of recipe, one table a group of keys."""
-    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, PolicyGradientConfig]
+    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, PolicyGradientConfig, ActionValueConfig]
     kinds = [model.model_fields["kind"].default for model in models]
     sections = [
         "# Recipe keys",

@@ -75,16 +75,17 @@ def test_the_reference_has_the_default_of_a_key_in_its_place(hooks: ModuleType) 
     page = hooks.recipes_page()
     decays = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `decay` |")]
     names = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| `name` | text |")]
-    assert decays == ["`0.7`", "`0.3`", "`0.3`"] and names.count("`adamw`") == 1
+    assert decays == ["`0.7`", "`0.3`", "`0.3`", "`0.3`", "`0.98`"] and names.count("`adamw`") == 2
 
 
 def test_the_reference_has_the_keys_and_the_values_that_a_kind_of_run_takes(hooks: ModuleType) -> None:
-    _, supervised, _, self_play, gradient = hooks.recipes_page().split("## Network families")[0].split("\n## Kind ")
+    kinds_of_runs = hooks.recipes_page().split("## Network families")[0].split("\n## Kind ")
+    _, supervised, _, self_play, gradient, values = kinds_of_runs
     for key, kinds in (
         ("devices", [supervised]),
         ("accumulate", [supervised, self_play]),
     ):
-        assert [kind for kind in (supervised, self_play, gradient) if f"| `{key}` |" in kind] == kinds
+        assert [kind for kind in (supervised, self_play, gradient, values) if f"| `{key}` |" in kind] == kinds
     assert "| `games` | integer ≥ 2, ≤ 1,000,000, even | `128` |" in gradient
     assert "| `start` | number ≥ -400, ≤ 400, multiple of 0.5 | `7.0` |" in self_play
     assert f"share of each board size, {SIZES} |" in self_play and f"| board size, {SIZES} |" in gradient

@@ -79,3 +79,20 @@ def test_without_temperature_the_best_allowed_move_is_made_and_without_mass_any(
     allowed = np.array([[True, False, True], [True, False, True]])
     assert draw_moves(policy, allowed, 0, np.zeros(2)).tolist() == [2, 0]
     assert draw_moves(policy[1:], allowed[1:], 1.0, np.array([0.9])).tolist() == [2]
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_a_share_of_the_moves_is_drawn_evenly(share: float) -> None:
+    """A thousand equal steps of the random number: a quarter of them even among the three allowed moves, the rest the
+    best one."""
+    policy = np.tile([0.1, 0.6, 0.25, 0.05], (1200, 1))
+    allowed = np.tile([True, True, False, True], (1200, 1))
+    steps = (np.arange(1200) + 0.5) / 1200
+    counts = np.bincount(draw_moves(policy, allowed, 0, steps, share), minlength=4)
+    each = 400 * share
+    assert counts.tolist() == [each, 1200 - 2 * each, 0, each]
+    counts = np.bincount(draw_moves(policy, allowed, 1.0, steps, share), minlength=4)
+    rest = 1200 * (1 - share)
+    assert counts.tolist() == pytest.approx(
+        [each * (part > 0) + rest * part / 0.75 for part in (0.1, 0.6, 0, 0.05)], abs=1.01
+    )

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, loader, recipe_kind, recipe_names
 from tengen.recipes.loader import FOLDER, KINDS, _apply, load_run, network_fields, read_recipe, recipe_text
-from tengen.reinforce.config import PolicyGradientConfig
+from tengen.reinforce.config import ActionValueConfig, PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig, StageConfig
 from tengen.training.config import LinearRun, RunConfig
@@ -26,6 +26,7 @@ MODELS: dict[str, Any] = {
     "linear-playout": LinearRun,
     "selfplay": SelfPlayConfig,
     "policy-gradient": PolicyGradientConfig,
+    "action-value": ActionValueConfig,
 }
 
 RECIPE = """
@@ -375,7 +376,7 @@ def test_an_unknown_recipe_is_told_the_nearest() -> None:
     with pytest.raises(RecipeError, match=r"unknown recipe 'tygem-b8c46'; did you mean tygem-b8c64\?"):
         load_recipe("tygem-b8c46")
     with pytest.raises(
-        RecipeError, match="unknown recipe 'nope'; there are: alphago-rl-9x9, cody-7x7, rocalphago-rl, tiny-5x5"
+        RecipeError, match=r"unknown recipe 'nope'; there are: alphago-rl-9x9, betago-actor-critic, .*, tiny-5x5"
     ):
         recipe_kind("nope", "selfplay", "policy-gradient")
 

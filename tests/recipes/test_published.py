@@ -18,7 +18,7 @@ from tengen.networks.load import load_module  # noqa: E402
 from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
 from tengen.networks.registry import parameter_count  # noqa: E402
 from tengen.recipes import load_recipe, recipe_names  # noqa: E402
-from tengen.recipes.loader import network_fields  # noqa: E402
+from tengen.recipes.loader import network_fields, recipe_fields  # noqa: E402
 from tengen.reinforce.config import PolicyGradientConfig  # noqa: E402
 from tengen.review.game import positions_of  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
@@ -149,7 +149,7 @@ def test_the_published_7x7_system_steps_by_plain_momentum_and_shrinks_all_weight
 
 def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
     """Other widths and numbers of blocks are a setting of one of these recipes."""
-    used = {load_recipe(name).network["preset"] for name in PUBLISHED}
+    used = {recipe_fields(name).get("network", {}).get("preset") for name in recipe_names()}
     variants = ("alphago-policy-", "alphago-zero-", "leela-zero-", "a0.", "mobile.", "plan-b-", "bakago-rollout-1-")
     assert all(name in used or name.startswith(variants) for name in NETWORKS)
 

@@ -9,7 +9,18 @@ from tengen.data.planes import plane_set
 from tengen.evaluators.network_file import Card
 from tengen.networks import build, parse_config
 from tengen.networks.export import export
-from tengen.reinforce.config import PolicyGradientConfig
+from tengen.reinforce.config import ActionValueConfig, PolicyGradientConfig
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "iterations": 6,
+    "games": 8,
+    "game": {"size": 5, "komi": 0.5},
+    "pool": {"every": 2},
+    "learn": {"threads": 1, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}},
+    "evaluation": {"every": 3, "games": 10, "opening_moves": 3},
+}
+"""Six updates of eight games on 5x5, a copy every second one."""
 
 
 def write_parent(path: Path, size: str = "b1c16", seed: int = 0, network: dict[str, Any] | None = None) -> Path:
@@ -31,15 +42,17 @@ def write_parent(path: Path, size: str = "b1c16", seed: int = 0, network: dict[s
 
 
 def small_config(start: Path, **changes: Any) -> PolicyGradientConfig:
-    """Six updates of eight games on 5x5, a copy every second one."""
-    recipe: dict[str, Any] = {
-        "name": "small",
-        "start": str(start),
-        "iterations": 6,
-        "games": 8,
-        "game": {"size": 5, "komi": 0.5},
-        "pool": {"every": 2},
-        "learn": {"threads": 1, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}},
-        "evaluation": {"every": 3, "games": 10, "opening_moves": 3},
+    """A policy gradient from this parent."""
+    return PolicyGradientConfig.model_validate({**SMALL, "start": str(start), **changes})
+
+
+def small_q_config(**changes: Any) -> ActionValueConfig:
+    """Action values of a new network, a narrow one of BetaGo's book."""
+    network = {
+        "preset": "betago-q",
+        "board_size": 5,
+        "convs": ["3x3x16"],
+        "dense": 32,
+        "policy": {"kind": "action-value", "hidden": 32},
     }
-    return PolicyGradientConfig.model_validate({**recipe, **changes})
+    return ActionValueConfig.model_validate({**SMALL, "network": network, **changes})

@@ -8,12 +8,14 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra [train] is not installed")
 
-from tengen.reinforce.folder import PolicyGradientFolder
+from small_parent import small_config
+
+from tengen.reinforce.folder import ReinforceFolder
 from tengen.runs.checkpoints import checkpoints
 
 
 def test_the_newest_checkpoint_that_can_be_read_is_taken(tmp_path: Path) -> None:
-    folder = PolicyGradientFolder(tmp_path, "small")
+    folder = ReinforceFolder(tmp_path, small_config(tmp_path / "parent.onnx"))
     assert folder.load() is None
     folder.checkpoints.mkdir()
     for updates in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""Runs of a policy gradient: they learn, and go on after anything as if nothing had happened."""
+"""Runs of policy gradients and of action values: they learn, and go on after anything as if nothing had happened."""
 
 import json
 import signal
@@ -12,7 +12,7 @@ from unrendered import skip_rendering
 
 torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
-from small_parent import small_config, write_parent  # noqa: E402
+from small_parent import SMALL, small_config, small_q_config, write_parent  # noqa: E402
 
 from tengen.errors import RecipeError, TrainingDiverged  # noqa: E402
 from tengen.evaluators import load_evaluator  # noqa: E402
@@ -20,10 +20,10 @@ from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
 from tengen.reinforce import loop as policy_gradient  # noqa: E402
-from tengen.reinforce.config import PolicyGradientConfig  # noqa: E402
+from tengen.reinforce.config import EpsilonConfig, PolicyGradientConfig  # noqa: E402
 from tengen.reinforce.learner import PolicyLearner  # noqa: E402
-from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
-from tengen.reinforce.report import write_policy_gradient_report  # noqa: E402
+from tengen.reinforce.loop import run_reinforce  # noqa: E402
+from tengen.reinforce.report import write_reinforce_report  # noqa: E402
 from tengen.reinforce.trajectories import Trajectories  # noqa: E402
 from tengen.runs.checkpoints import checkpoints  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
@@ -43,7 +43,7 @@ def parent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def unbroken(parent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unbroken") / "run"
-    run_policy_gradient(small_config(parent), folder, progress=False)
+    run_reinforce(small_config(parent), folder, progress=False)
     return folder
 
 
@@ -65,14 +65,83 @@ def test_a_policy_without_value_learns_from_results_alone(tmp_path: Path) -> Non
     fields = {"preset": "alphago-policy-128", "board_size": 5, "convs": ["5x5x8", "3x3x8"]}
     parent = write_parent(tmp_path / "parent.onnx", network=fields)
     with pytest.raises(RecipeError, match=r"learn\.baseline = value, but .* has no value head: give mean or none"):
-        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+        run_reinforce(small_config(parent), tmp_path / "run", progress=False)
     learn = {"threads": 1, "batch_size": 64, "optimizer": {"name": "sgd", "lr": 0.01}, "baseline": "mean"}
     changes: dict[str, Any] = {"learn": learn, "iterations": 2, "evaluation": {"every": 2, "games": 2}}
     with pytest.raises(RecipeError, match=r"game\.size asks for 7x7, but this network of the family plain takes 5x5"):
-        run_policy_gradient(small_config(parent, **changes, game={"size": 7}), tmp_path / "run", progress=False)
+        run_reinforce(small_config(parent, **changes, game={"size": 7}), tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
-    path = run_policy_gradient(small_config(parent, **changes), tmp_path / "run", progress=False)
+    path = run_reinforce(small_config(parent, **changes), tmp_path / "run", progress=False)
     assert weights(path) != weights(parent) and not load_evaluator(path).on(5).has_pass
+
+
+def test_action_values_of_a_new_network(tmp_path: Path) -> None:
+    """The run makes the network, a function of its seed, and is the same after a stop."""
+    config = small_q_config()
+    path = run_reinforce(config, tmp_path / "run", progress=False)
+    card = read_card(path)
+    assert card.data == "action values from small, untrained (random weights)" and card.board_sizes == [5]
+    events = read_events(tmp_path / "run", "train")
+    assert len(events) == 6
+    assert all(set(event) >= {"policy_loss", "explained", "gradient"} and "kl" not in event for event in events)
+    report = (tmp_path / "run" / "report.html").read_text()
+    assert "action value" in report and "KL" not in report.split("Recipe")[0]
+    assert not load_evaluator(path).on(5).has_pass
+    run_reinforce(small_q_config(iterations=6, seed=1), tmp_path / "other", progress=False)
+    assert weights(tmp_path / "other" / "pool" / "00000.onnx") != weights(tmp_path / "run" / "pool" / "00000.onnx")
+    # Stopped after its third update, in which the share of random moves goes on from where it was.
+    calls, real = 0, policy_gradient.trajectories
+
+    def interrupted(*given: Any) -> Trajectories:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(policy_gradient, "trajectories", interrupted)
+        run_reinforce(config, tmp_path / "again", progress=False)
+    run_reinforce(config, tmp_path / "again", progress=False)
+    same_run(tmp_path / "again", tmp_path / "run")
+
+
+def test_the_share_of_random_moves_falls_to_its_minimum() -> None:
+    epsilon = EpsilonConfig(start=0.4, decay=0.5, minimum=0.1)
+    assert [epsilon.after(updates) for updates in range(4)] == [0.4, 0.2, 0.1, 0.1]
+
+
+@pytest.mark.slow
+def test_action_values_soon_beat_their_untrained_network(tmp_path: Path) -> None:
+    config = small_q_config(
+        iterations=20,
+        games=64,
+        pool={"every": 10},
+        learn={"threads": 1, "batch_size": 128, "optimizer": {"name": "adamw", "lr": 0.003}},
+        evaluation={"every": 100, "games": 100, "opening_moves": 3},
+    )
+    run_reinforce(config, tmp_path / "run", progress=False)
+    final = read_events(tmp_path / "run")[-1]
+    assert final["score"] > 0.65 and final["drawn"]["score"] > 0.65
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"start": "default", "network": {"preset": "betago-q"}}, "network and start are both given"),
+        ({}, "network is missing: give its family"),
+    ],
+)
+def test_a_run_has_one_parent(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        PolicyGradientConfig.model_validate({**SMALL, **given})
+
+
+def test_a_network_without_policy_is_refused(tmp_path: Path) -> None:
+    fields = {"preset": "alphago-value", "board_size": 5, "convs": ["3x3x8"]}
+    with pytest.raises(RecipeError, match="the network has no policy to choose moves by: give another network"):
+        run_reinforce(small_q_config(network=fields), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Path, parent: Path) -> None:
@@ -102,7 +171,7 @@ def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
     entries = [{k: v for k, v in e.items() if k != "drawn"} for e in read_events(unbroken)]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     (tmp_path / "recipe.yaml").write_text("name: small\n")
-    text = write_policy_gradient_report(tmp_path, small_config(parent), "mother").read_text()
+    text = write_reinforce_report(tmp_path, small_config(parent), "mother").read_text()
     assert "against mother, best moves" in text and "against mother, moves sampled" not in text
 
 
@@ -114,7 +183,7 @@ def test_opponents_are_earlier_selves(unbroken: Path) -> None:
 
 def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path) -> None:
     before = logged(unbroken)
-    assert run_policy_gradient(small_config(parent), unbroken, progress=False) == unbroken / "nets" / "small.onnx"
+    assert run_reinforce(small_config(parent), unbroken, progress=False) == unbroken / "nets" / "small.onnx"
     assert logged(unbroken) == before
 
 
@@ -123,16 +192,18 @@ def test_a_run_goes_on_without_the_file_of_its_start(tmp_path: Path) -> None:
     """It keeps a copy."""
     parent = write_parent(tmp_path / "parent.onnx")
     config = small_config(parent, iterations=1)
-    made = run_policy_gradient(config, tmp_path / "run", progress=False)
+    made = run_reinforce(config, tmp_path / "run", progress=False)
     expected = weights(made)
     made.unlink()
     parent.unlink()
-    assert weights(run_policy_gradient(config, tmp_path / "run", progress=False)) == expected
+    assert weights(run_reinforce(config, tmp_path / "run", progress=False)) == expected
 
 
 def test_losses_that_a_policy_gradient_has_not_are_refused(parent: Path, tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match=r"learn\.losses\.move2 = 0\.5: a policy gradient has the losses policy"):
-        run_policy_gradient(small_config(parent, learn={"losses": {"move2": 0.5}}), tmp_path / "run", progress=False)
+    with pytest.raises(
+        RecipeError, match=r"learn\.losses\.move2 = 0\.5: a network that learns from results has the losses policy"
+    ):
+        run_reinforce(small_config(parent, learn={"losses": {"move2": 0.5}}), tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
 
 
@@ -140,20 +211,20 @@ def test_openings_are_as_long_as_the_board_allows(parent: Path, tmp_path: Path) 
     evaluation: dict[str, Any] = {"every": 1, "games": 2, "opening_moves": 6}
     changes: dict[str, Any] = {"game": {"size": 4, "komi": 0.5}, "iterations": 1, "games": 2}
     with pytest.raises(RecipeError, match=r"evaluation\.opening_moves: an opening on 4x4 has at most 5 moves"):
-        run_policy_gradient(small_config(parent, **changes, evaluation=evaluation), tmp_path / "run", progress=False)
+        run_reinforce(small_config(parent, **changes, evaluation=evaluation), tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
     del evaluation["opening_moves"]
     config = small_config(parent, **changes, evaluation=evaluation)
-    assert run_policy_gradient(config, tmp_path / "run", progress=False).exists()
+    assert run_reinforce(config, tmp_path / "run", progress=False).exists()
 
 
 def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
     with pytest.raises(RecipeError, match=r"holds a run with games = 8, not 16"):
-        run_policy_gradient(small_config(parent, games=16), unbroken, progress=False)
+        run_reinforce(small_config(parent, games=16), unbroken, progress=False)
     changed = {"threads": 2, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}}
-    run_policy_gradient(small_config(parent, learn=changed), unbroken, progress=False)
+    run_reinforce(small_config(parent, learn=changed), unbroken, progress=False)
     with pytest.raises(RecipeError, match="holds a run with learn"):
-        run_policy_gradient(small_config(parent, learn={**changed, "passes": 2}), unbroken, progress=False)
+        run_reinforce(small_config(parent, learn={**changed, "passes": 2}), unbroken, progress=False)
 
 
 def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
@@ -162,7 +233,7 @@ def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
         RunFolder(tmp_path / "run", "policy-gradient").locked("lead"),
         pytest.raises(RecipeError, match="another process"),
     ):
-        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+        run_reinforce(small_config(parent), tmp_path / "run", progress=False)
 
 
 @pytest.mark.slow
@@ -183,8 +254,8 @@ def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(policy_gradient, where, interrupted)
-        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
-    run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+        run_reinforce(small_config(parent), tmp_path / "run", progress=False)
+    run_reinforce(small_config(parent), tmp_path / "run", progress=False)
     same_run(tmp_path / "run", unbroken)
 
 
@@ -208,10 +279,10 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     message = rf"training diverged: {wrong} is not finite at step \d+; .*a lower --set learn\.optimizer\.lr="
     with monkeypatch.context() as patch, pytest.raises(TrainingDiverged, match=message):
         patch.setattr(policy_gradient.PolicyLearner, "update", diverging)
-        run_policy_gradient(small_config(parent), folder, progress=False)
+        run_reinforce(small_config(parent), folder, progress=False)
     assert torch.load(newest(folder), weights_only=True)["learner"]["updates"] == 2
     assert sorted(path.name for path in (folder / "pool").iterdir()) == ["00000.onnx", "00002.onnx"]
-    run_policy_gradient(small_config(parent), folder, progress=False)
+    run_reinforce(small_config(parent), folder, progress=False)
     same_run(folder, unbroken)
 
 
@@ -236,7 +307,7 @@ def test_a_pool_of_limited_size_keeps_no_others_and_a_run_that_goes_on_needs_non
     """Also from the checkpoint before the newest, whose pool was another one."""
     rarely = {"every": 6, "games": 2, "opening_moves": 3}
     config = small_config(parent, pool={"every": 2, "max_members": 1}, evaluation=rarely)
-    run_policy_gradient(config, tmp_path / "whole", progress=False)
+    run_reinforce(config, tmp_path / "whole", progress=False)
     assert sorted(path.stem for path in (tmp_path / "whole" / "pool").iterdir()) == ["00000", "00004", "00006"]
     folder = tmp_path / "run"
 
@@ -245,9 +316,9 @@ def test_a_pool_of_limited_size_keeps_no_others_and_a_run_that_goes_on_needs_non
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(policy_gradient._Run, "_finish", interrupted)
-        run_policy_gradient(config, folder, progress=False)
+        run_reinforce(config, folder, progress=False)
     newest(folder).write_bytes(b"damaged")
-    run_policy_gradient(config, folder, progress=False)
+    run_reinforce(config, folder, progress=False)
     assert logged(folder) == logged(tmp_path / "whole")
 
 
@@ -256,7 +327,7 @@ def _go(recipe: str, folder: Path, death: int) -> None:
     kill_at(folder, number=death)
     with pytest.MonkeyPatch.context() as patch:
         skip_rendering(patch)
-        run_policy_gradient(PolicyGradientConfig.model_validate_json(recipe), folder, progress=False)
+        run_reinforce(PolicyGradientConfig.model_validate_json(recipe), folder, progress=False)
 
 
 @pytest.mark.slow
@@ -269,7 +340,7 @@ def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(
         process.start()
         process.join()
         assert process.exitcode == -signal.SIGKILL
-    run_policy_gradient(small_config(parent), folder, progress=False)
+    run_reinforce(small_config(parent), folder, progress=False)
     same_run(folder, unbroken)
 
 
@@ -283,7 +354,7 @@ def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
         learn={"threads": 1, "batch_size": 512, "optimizer": {"name": "adamw", "lr": 0.003}},
         evaluation={"every": 100, "games": 100, "opening_moves": 3},
     )
-    run_policy_gradient(config, tmp_path / "run", progress=False)
+    run_reinforce(config, tmp_path / "run", progress=False)
     final = read_events(tmp_path / "run")[-1]
     assert final["event"] == "final"
     assert final["score"] > 0.65

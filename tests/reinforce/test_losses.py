@@ -11,13 +11,16 @@ from small_parent import small_config  # noqa: E402
 
 from tengen.networks import NetOutput  # noqa: E402
 from tengen.reinforce.losses import (  # noqa: E402
+    ActionValueLoss,
     PolicyGradientLoss,
     UpdateBatch,
+    action_logits,
     advantages,
     divergence,
     log_policy,
     policy_surrogate,
 )
+from tengen.reinforce.trajectories import Trajectories  # noqa: E402
 
 GENERATOR = torch.Generator().manual_seed(1)
 LOGITS = torch.randn(6, 10, generator=GENERATOR)
@@ -116,3 +119,26 @@ def test_the_loss_of_an_update_by_hand(outcome: float, value: float, score: floa
     assert {name: part.item() for name, part in parts.items()} == pytest.approx(expected, abs=1e-6)
     total = 2 * np.log(4) + value / 2 + score / 4 + ownership / 8 - np.log(4) / 10
     assert found.item() == pytest.approx(total, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("mse", [0.8**2, 1.2**2]), ("auto", [-np.log(0.6), -np.log(0.4)])])
+def test_the_loss_of_action_values_by_hand(kind: str, expected: list[float]) -> None:
+    """A move that wins with probability 0.6 is worth 0.2. A pass without a logit has no part in it."""
+    batch = Trajectories(
+        planes=torch.zeros(3, 1, 2, 2),
+        scalars=torch.zeros(3, 1),
+        mask=torch.ones(3, 2, 2),
+        allowed=torch.ones(3, 5, dtype=torch.bool),
+        move=torch.tensor([2, 0, 4]),
+        outcome=torch.tensor([1.0, -1.0, 1.0]),
+        score=torch.full((3,), np.nan),
+        ownership=torch.full((3, 2, 2), np.nan),
+        black=torch.tensor([True, True, True]),
+    )
+    logit = np.log(0.6 / 0.4)
+    policy = torch.tensor([[9.0, -9.0, logit, 9.0], [logit, 9.0, 9.0, 9.0], [9.0, 9.0, 9.0, 9.0]])
+    assert action_logits(NetOutput(policy), batch.move)[:2].tolist() == pytest.approx([logit, logit])
+    config = small_config(Path("parent.onnx"), learn={"value_loss": kind, "losses": {"policy": 0.5}})
+    found, parts = ActionValueLoss(config)(NetOutput(policy), batch)
+    assert parts["policy"].item() == pytest.approx(np.mean(expected), abs=1e-6)
+    assert found.item() == pytest.approx(np.mean(expected) / 2, abs=1e-6)

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="the configuration needs the extra [train]")
 
 from small_parent import small_config
 
-from tengen.reinforce.report import write_policy_gradient_report
+from tengen.reinforce.report import write_reinforce_report
 
 
 def test_scores_are_in_percent_and_updates_are_whole(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_scores_are_in_percent_and_updates_are_whole(tmp_path: Path) -> None:
     events = [{"event": "train", "step": step, **learned} for step in (1, 2, 3)]
     events += [{"event": "evaluation", "step": step, **judged, "drawn": judged} for step in (1, 3)]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
-    page = write_policy_gradient_report(tmp_path, small_config(tmp_path), "mother").read_text()
+    page = write_reinforce_report(tmp_path, small_config(tmp_path), "mother").read_text()
     plots = [figure for figure in page.split("<figure>")[1:] if "updates" in figure]
     for figure in plots:
         below, beside = figure.split('id="matplotlib.axis_2"')

@@ -28,16 +28,16 @@ def command(
     from tengen.recipes.loader import run_kind
 
     kind = run_kind("zero", recipe)
-    if kind == "policy-gradient" and cluster:
-        raise RecipeError(f"policy-gradient runs play in one process: {recipe} runs without --cluster")
-    if kind == "policy-gradient" and role != "lead":
-        raise RecipeError(f"policy-gradient runs take no helpers: {recipe} runs in one process, without --role {role}")
+    if kind != "selfplay" and cluster:
+        raise RecipeError(f"{kind} runs play in one process: {recipe} runs without --cluster")
+    if kind != "selfplay" and role != "lead":
+        raise RecipeError(f"{kind} runs take no helpers: {recipe} runs in one process, without --role {role}")
     if kind == "selfplay":
         if cluster and role != "lead":
             raise RecipeError(f"--cluster is for the process that leads a run: leave out --role {role}")
         path = _zero(recipe, settings or [], out, role, cluster, quiet)
     else:
-        path = _policy_gradient(recipe, settings or [], out, quiet)
+        path = _reinforce(recipe, settings or [], out, quiet)
     if path is not None:
         Console(stderr=True).print(
             f"network: {path}\nreport: {path.parent.parent / 'report.html'}", markup=False, soft_wrap=True
@@ -77,12 +77,15 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
     return None
 
 
-def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
-    from tengen.recipes import load_recipe
-    from tengen.reinforce.config import PolicyGradientConfig
-    from tengen.reinforce.loop import run_policy_gradient
+def _reinforce(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
+    from tengen.recipes.loader import load_run, network_fields
+    from tengen.reinforce.config import ReinforceConfig
+    from tengen.reinforce.loop import run_reinforce
 
-    config = load_recipe(recipe, settings, model=PolicyGradientConfig)
+    config = load_run("zero", recipe, settings)
+    assert isinstance(config, ReinforceConfig)
+    if config.network:
+        network_fields(config.network)
     folder = run_folder(out, config.name)
     with report_interruption(folder):
-        return run_policy_gradient(config, folder, progress=not quiet)
+        return run_reinforce(config, folder, progress=not quiet)

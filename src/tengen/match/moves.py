@@ -27,12 +27,19 @@ def allowed_moves(games: Sequence[AnyGame], pass_policy: PassPolicy, dead_stones
     return allowed
 
 
-def draw_moves(policy: Weights, allowed: Bools, temperature: float, uniform: NDArray[np.float64]) -> NDArray[np.intp]:
+def draw_moves(
+    policy: Weights, allowed: Bools, temperature: float, uniform: NDArray[np.float64], random_share: float = 0.0
+) -> NDArray[np.intp]:
     """A move for each row of `policy` [B, A] among those `allowed` [B, A].
 
     With temperature 0 the most likely (the first of equals), else by policy ^ (1 / temperature) and `uniform` [B] in
-    [0, 1). A row in which no allowed move has any mass is drawn evenly.
+    [0, 1). A row in which no allowed move has any mass is drawn evenly, and so is the share `random_share` of all rows.
     """
+    if random_share > 0:
+        evenly = uniform < random_share
+        among_all = draw_moves(allowed, allowed, 1.0, np.where(evenly, uniform / random_share, 0))
+        rest = np.where(evenly, 0, (uniform - random_share) / max(1 - random_share, 1e-9))
+        return np.where(evenly, among_all, draw_moves(policy, allowed, temperature, rest))
     if temperature == 0:
         best: NDArray[np.intp] = np.where(allowed, policy, -1).argmax(axis=1)
         return best

@@ -146,10 +146,10 @@ class _EvaluatorPlayer(Player):
 class PolicyPlayer(_EvaluatorPlayer):
     """Plays the policy of a network without search.
 
-    With temperature 0 the most probable allowed move, otherwise one drawn by probability ** (1 / temperature). With
-    `draws_first` the player's first move of a game is drawn from the policy over the legal points, and all others are
-    the most probable, and the player names no dead stones. `pass_policy` is that of `allowed_moves`. The player never
-    resigns.
+    With temperature 0 the most probable allowed move, otherwise one drawn by probability ** (1 / temperature); of all
+    moves the share `random_share` is drawn evenly from those allowed instead (epsilon-greedy). With `draws_first` the
+    player's first move of a game is drawn from the policy over the legal points, and all others are the most probable,
+    and the player names no dead stones. `pass_policy` is that of `allowed_moves`. The player never resigns.
     """
 
     def __init__(
@@ -159,9 +159,11 @@ class PolicyPlayer(_EvaluatorPlayer):
         temperature: float = 0.0,
         pass_policy: PassPolicy = "free",
         draws_first: bool = False,
+        random_share: float = 0.0,
     ) -> None:
         super().__init__(name or f"{evaluator.name}, raw policy", evaluator, has_policy=True)
         self._temperature = temperature
+        self._random_share = random_share
         self._pass_policy = pass_policy
         self._draws_first = draws_first
         self._draws = _Draws()
@@ -169,7 +171,7 @@ class PolicyPlayer(_EvaluatorPlayer):
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         self._evaluator.on(game.size)
-        if self._temperature > 0:
+        if self._draws_moves:
             self._draws.start(id, game, seed)
         if self._draws_first:
             self._first[id] = seed
@@ -179,8 +181,8 @@ class PolicyPlayer(_EvaluatorPlayer):
         found = self._evaluator.evaluate(games)
         self.evaluations += len(games)
         allowed = allowed_moves(games, self._pass_policy, turns[0].dead_stones)
-        uniform = self._draws.of(turns) if self._temperature > 0 else np.zeros(len(turns))
-        points = draw_moves(found.policy, allowed, self._temperature, uniform)
+        uniform = self._draws.of(turns) if self._draws_moves else np.zeros(len(turns))
+        points = draw_moves(found.policy, allowed, self._temperature, uniform, self._random_share)
         replies: list[Reply] = []
         for i, turn in enumerate(turns):
             seed = self._first.pop(turn.id, None)
@@ -189,6 +191,10 @@ class PolicyPlayer(_EvaluatorPlayer):
             score = None if found.score is None else float(found.score[i])
             replies.append(Choice(point, comment=comment_of(turn.game.to_play, winrate, score, None)))
         return replies
+
+    @property
+    def _draws_moves(self) -> bool:
+        return self._temperature > 0 or self._random_share > 0
 
     def dead(self, id: int, game: Game) -> frozenset[int] | None:
         return None if self._draws_first else super().dead(id, game)

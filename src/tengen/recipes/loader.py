@@ -38,6 +38,7 @@ KINDS = {
     "linear-playout": _Kind("train", "tengen.training.config:LinearRun"),
     "selfplay": _Kind("zero", "tengen.selfplay.config:SelfPlayConfig"),
     "policy-gradient": _Kind("zero", "tengen.reinforce.config:PolicyGradientConfig"),
+    "action-value": _Kind("zero", "tengen.reinforce.config:ActionValueConfig"),
 }
 _FLOW = re.compile(r"([\[\]{},])(\s*\w+:(?=\S))?")
 """A sign of YAML's flow style, and what may be a key without a space behind it, as in {9:1}."""

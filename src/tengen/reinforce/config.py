@@ -1,16 +1,28 @@
-"""The configuration of a policy-gradient run: what a recipe of that kind says, checked and frozen."""
+"""What recipes of the kinds `policy-gradient` and `action-value` say, checked and frozen."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+from pydantic import model_validator
 
 from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES
 from tengen.match.settings import MAX_GAMES
 from tengen.training.config import OptimizerConfig, ScheduleConfig, TrainerConfig
-from tengen.training.recipe import MAX_BATCH, MAX_COUNT, AreaRules, Positive, Recipe, Strict, key
+from tengen.training.recipe import (
+    MAX_BATCH,
+    MAX_COUNT,
+    AreaRules,
+    Fraction,
+    Positive,
+    Recipe,
+    Strict,
+    check_network_given,
+    key,
+)
 
 
-class PolicyGameConfig(Strict):
+class GameConfig(Strict):
     """What is played, as in `tengen.match.conditions.Conditions`."""
 
     size: int = key(9, f"board size, {SIZES}", ge=MIN_SIZE, le=MAX_SIZE)
@@ -26,7 +38,7 @@ class PolicyGameConfig(Strict):
 
 
 class PoolConfig(Strict):
-    """The opponent pool: the parent, which always stays, and copies of the policy.
+    """The opponent pool: the parent, which always stays, and copies of the network.
 
     One opponent is drawn for all games of an update.
     """
@@ -36,10 +48,9 @@ class PoolConfig(Strict):
 
 
 class UpdateConfig(TrainerConfig):
-    """An update from the positions in which the current policy moved.
+    """An update from the positions in which the current network moved.
 
-    The advantage of a move is the result of its game (1, 0, -1) less the baseline. Value, score and ownership keep
-    learning from the results, so that they stay correct while the shared layers change.
+    Value, score and ownership keep learning from the results, so that they stay correct while the shared layers change.
     """
 
     fixed: ClassVar[tuple[str, ...]] = (*TrainerConfig.fixed, "accumulate")
@@ -49,6 +60,11 @@ class UpdateConfig(TrainerConfig):
     clip: float | None = key(1.0, "maximum norm of the gradient; null: no clipping", gt=0)
     batch_size: int = key(2048, "positions of an optimizer step, about", ge=1, le=MAX_BATCH)
     passes: int = key(1, "times that each position is used in an update", ge=1)
+
+
+class PolicyUpdateConfig(UpdateConfig):
+    """The advantage of a move is the result of its game (1, 0, -1) less the baseline."""
+
     baseline: Literal["value", "mean", "none"] = key(
         "value", "value: the network's value of the position; mean: mean result with that color"
     )
@@ -64,10 +80,11 @@ class UpdateConfig(TrainerConfig):
 
 
 class EvaluationConfig(Strict):
-    """Raw policy against the parent's, without search: twice `games`.
+    """Games with the parent, without search: twice `games`.
 
-    Once with every move drawn from the policy as it is, as published. Once with the best move, after paired openings
-    drawn from the two policies: a policy that has merely become sharper wins the first and not the second.
+    Once with moves drawn: from the policy as it is, as published, or with the run's share of random moves. Once with
+    the best move, after paired openings drawn from the two policies: a policy that has merely become sharper wins the
+    first and not the second.
     """
 
     every: int = key(50, "updates between two evaluations; there is one at the end too", ge=1)
@@ -78,19 +95,61 @@ class EvaluationConfig(Strict):
     opening_temperature: Positive = key(1.0, "temperature of the moves of an opening")
 
 
-class PolicyGradientConfig(Recipe):
-    """A whole recipe of AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier checkpoints.
+class ReinforceConfig(Recipe):
+    """A recipe of either kind: a network that learns from the results of games that it plays without search.
 
-    Each iteration plays `games` games, half of them with each color, and makes one update of them.
+    Each iteration plays `games` games with an opponent from the pool, half of them with each color, and makes one
+    update of them.
     """
 
-    kind: Literal["policy-gradient"] = key("policy-gradient", "kind of the recipe")
+    kind: Literal["policy-gradient", "action-value"]
     seed: int = key(0, "determines the run", ge=0, lt=2**63)
-    start: str = key(..., "network file, or name of an installed network: the parent")
+    start: str | None = key(None, "network file, or name of an installed network: the parent")
+    network: dict[str, Any] = key(
+        {}, "without `start`: `family` and the settings of that network family, or a `preset`, of a new parent"
+    )
     iterations: int = key(..., "length of the run in updates", ge=1, le=MAX_COUNT)
     games: int = key(128, "games of an update", ge=2, le=MAX_GAMES, multiple_of=2)
-    temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
-    game: PolicyGameConfig = key(PolicyGameConfig(), "")
+    game: GameConfig = key(GameConfig(), "")
     pool: PoolConfig = key(PoolConfig(), "")
     learn: UpdateConfig = key(UpdateConfig(), "")
     evaluation: EvaluationConfig = key(EvaluationConfig(), "")
+
+    @model_validator(mode="after")
+    def _one_parent(self) -> ReinforceConfig:
+        check_network_given(self.network, self.start)
+        if self.network and self.start is not None:
+            raise ValueError(f"network and start are both given: the parent is {self.start} or a new network, not both")
+        return self
+
+
+class PolicyGradientConfig(ReinforceConfig):
+    """AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier checkpoints.
+
+    With the value as baseline, which learns beside the policy, it is an actor-critic method.
+    """
+
+    kind: Literal["policy-gradient"] = key("policy-gradient", "kind of the recipe")
+    temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
+    learn: PolicyUpdateConfig = key(PolicyUpdateConfig(), "")
+
+
+class EpsilonConfig(Strict):
+    """The share of moves that are drawn evenly from all that are allowed; the others are the best (epsilon-greedy)."""
+
+    start: Fraction = key(0.2, "share in the first update")
+    decay: float = key(0.98, "factor on it for every update", gt=0, le=1)
+    minimum: Fraction = key(0.01, "share below which it does not fall")
+
+    def after(self, updates: int) -> float:
+        """The share once so many updates are made."""
+        return max(self.minimum, self.start * self.decay**updates)
+
+
+class ActionValueConfig(ReinforceConfig):
+    """Q-learning by the results of whole games, after BetaGo's book: the logits of the policy head are those of winning
+    by each move, and the move with the highest is played.
+    """
+
+    kind: Literal["action-value"] = key("action-value", "kind of the recipe")
+    epsilon: EpsilonConfig = key(EpsilonConfig(), "")

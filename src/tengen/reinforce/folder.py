@@ -1,8 +1,8 @@
-"""The folder of a policy-gradient run.
+"""The folder of a run that learns from the results of raw policies' games.
 
     recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
     checkpoints/step-00000500.ckpt   the learner after 500 updates; the newest two are kept
-    pool/00500.onnx                  the policy after 500 updates, a member of the opponent pool, or the last that left
+    pool/00500.onnx                  the network after 500 updates, a member of the opponent pool, or the last that left
                                      it; 00000.onnx: the parent
     games/00500-a.sgf                two games of an evaluation, with Black and with White
     nets/NAME.onnx                   the result
@@ -12,14 +12,13 @@ Every file is written under another name and renamed, so a file that exists is c
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Container
+from collections.abc import Callable, Container
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tengen.disk import write_whole
-from tengen.reinforce.config import PolicyGradientConfig
+from tengen.reinforce.config import ReinforceConfig
 from tengen.runs.checkpoints import checkpoints, newest_readable, save_checkpoint
 from tengen.runs.folder import RunFolder
 from tengen.training.config import RATE_SETTINGS
@@ -30,12 +29,12 @@ _MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.t
 """Settings that a resumed run may change: what was learned does not depend on them."""
 
 
-class PolicyGradientFolder(RunFolder):
+class ReinforceFolder(RunFolder):
     """Names of the files of one run, and how they are written."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        super().__init__(path, "policy-gradient")
-        self.result = self.network(name)
+    def __init__(self, path: Path, config: ReinforceConfig) -> None:
+        super().__init__(path, config.kind)
+        self.result = self.network(config.name)
         self.parent = self.member(0)
         self.ratings = path / "ratings.json"
 
@@ -52,14 +51,17 @@ class PolicyGradientFolder(RunFolder):
             if path.stem.isdecimal() and int(path.stem) not in kept:
                 path.unlink()
 
-    def prepare(self, config: PolicyGradientConfig, start: Path) -> None:
-        """Make the folder with the parent in it, or check that it holds the run of `config` (RecipeError)."""
+    def prepare(self, config: ReinforceConfig, write_parent: Callable[[Path], object]) -> None:
+        """Make the folder with the parent in it, or check that it holds the run of `config` (RecipeError).
+
+        `write_parent` writes the parent of a new run.
+        """
         self.check_same(config, _MAY_CHANGE)
         for part in ("checkpoints", "pool", "games", "nets"):
             (self.path / part).mkdir(parents=True, exist_ok=True)
         if not self.parent.exists():
             with write_whole(self.parent) as temporary:
-                shutil.copyfile(start, temporary)
+                write_parent(temporary)
         self.write_recipe(config.model_dump(mode="json"))
 
     def save(self, updates: int, state: dict[str, Any]) -> None:

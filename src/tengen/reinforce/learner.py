@@ -1,8 +1,9 @@
-"""The learner of a policy gradient: one update of the network from the positions of a batch of games."""
+"""The learners: one update of the network from the positions of a batch of games."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -10,33 +11,52 @@ from torch import Tensor, nn
 
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.evaluators.torch import TorchEvaluator
+from tengen.networks import expected_result
 from tengen.networks.constant_inputs import used_scalars
 from tengen.networks.export import plain
-from tengen.reinforce.config import PolicyGradientConfig
-from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages, divergence, log_policy
+from tengen.reinforce.config import ActionValueConfig, PolicyGradientConfig, ReinforceConfig
+from tengen.reinforce.losses import (
+    ActionValueLoss,
+    PolicyGradientLoss,
+    UpdateBatch,
+    action_logits,
+    advantages,
+    divergence,
+    log_policy,
+)
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.callbacks import LossMeans, make_callbacks
+from tengen.training.config import TrainerPrecision
 from tengen.training.fabric import in_bf16
 from tengen.training.schedules import Position
-from tengen.training.trainer import Trainer
+from tengen.training.trainer import Loss, Trainer
 
 _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
 
 
-class PolicyLearner:
+BatchT = TypeVar("BatchT", bound=Trajectories)
+
+
+class Learner(Generic[BatchT]):
     """A network in training. `updates` have been made; state() and restore() carry it over a stop."""
 
-    def __init__(self, module: nn.Module, plane_set: str, config: PolicyGradientConfig) -> None:
-        self.config = config
+    def __init__(
+        self,
+        module: nn.Module,
+        plane_set: str,
+        config: ReinforceConfig,
+        loss: Loss[BatchT],
+    ) -> None:
         self.plane_set = plane_set
         self.updates = 0
+        self._learn, self._seed, self._iterations = config.learn, config.seed, config.iterations
         self._means = LossMeans()
         # Without a maximum the trainer still measures the norm of the gradient, for the log.
         clip = float("inf") if config.learn.clip is None else config.learn.clip
-        self.trainer: Trainer[UpdateBatch] = Trainer(
+        self.trainer: Trainer[BatchT] = Trainer(
             module,
             config.learn.model_copy(update={"clip": clip}),
-            PolicyGradientLoss(config),
+            loss,
             scalars=len(find_plane_set(plane_set).scalars),
             position=self._position,
             seed=config.seed,
@@ -46,8 +66,8 @@ class PolicyLearner:
 
     def _position(self, step: int, _: float) -> Position:
         """Steps and epochs of the schedule are updates."""
-        samples = step * self.config.learn.batch_size
-        return Position(self.updates, self.updates / self.config.iterations, samples, self.updates)
+        samples = step * self._learn.batch_size
+        return Position(self.updates, self.updates / self._iterations, samples, self.updates)
 
     def state(self) -> dict[str, Any]:
         """Everything that decides the next update."""
@@ -68,48 +88,65 @@ class PolicyLearner:
 
     def evaluator(self, name: str) -> TorchEvaluator:
         """The network as it is now, for games."""
-        return module_evaluator(self.trainer.network, name, self.plane_set, self.config)
+        return module_evaluator(self.trainer.network, name, self.plane_set, self._learn.precision)
 
+    @abstractmethod
     def update(self, steps: Trajectories) -> dict[str, float]:
-        """Train on the positions once; returns losses and changes of the policy, by name."""
-        learn = self.config.learn
-        start = [parameter.detach().clone() for parameter in self.trainer.network.parameters()]
-        before, advantage, explained = self._before(steps)
-        random = np.random.default_rng([self.config.seed, self.updates])
-        parts = max(1, round(len(steps) / learn.batch_size))
+        """Train on the positions once; returns losses and further figures by name."""
+
+    def _train(self, rows: BatchT) -> tuple[BatchT, dict[str, float]]:
+        """All steps of an update: the batch of the last one, and losses and the mean norm of the gradient by name."""
+        random = np.random.default_rng([self._seed, self.updates])
+        parts = max(1, round(len(rows) / self._learn.batch_size))
         gradient = 0.0
-        batch: UpdateBatch | None = None
-        for _ in range(learn.passes):
-            for rows in np.array_split(random.permutation(len(steps)), parts):
-                chosen = torch.from_numpy(rows)
-                batch = UpdateBatch.of(steps.rows(chosen), before[chosen], advantage[chosen])
-                batch = self.trainer.fabric.to_device(batch)
+        batch: BatchT | None = None
+        for _ in range(self._learn.passes):
+            for chosen in np.array_split(random.permutation(len(rows)), parts):
+                batch = self.trainer.fabric.to_device(rows.rows(torch.from_numpy(chosen)))
                 norm = self.trainer.train_step(batch)
                 self.trainer.call("on_step")
                 assert norm is not None
-                gradient += float(norm) / (parts * learn.passes)
+                gradient += float(norm) / (parts * self._learn.passes)
         assert batch is not None
-        kept, moved = self._limit(start, batch)
         self.updates += 1
         losses = {name if name == "entropy" else f"{name}_loss": mean for name, mean in self._means.take().items()}
-        return {**losses, "gradient": gradient, "kl": moved, "kept": kept, "explained": explained}
+        return batch, {**losses, "gradient": gradient}
 
-    def _before(self, steps: Trajectories) -> tuple[Tensor, Tensor, float]:
-        """Log policy [N, A] and advantage [N] before the update, and the share of the outcomes' variance that the value
-        explains."""
+
+def _explained(outcome: Tensor, expected: Tensor) -> float:
+    """The share of the outcomes' variance that the expected results explain; 0 where there is no variance."""
+    variance = float(outcome.var())
+    return 1 - float((outcome - expected).square().mean()) / variance if variance > 0 else 0.0
+
+
+class PolicyLearner(Learner[UpdateBatch]):
+    """The learner of a policy gradient."""
+
+    def __init__(self, module: nn.Module, plane_set: str, config: PolicyGradientConfig) -> None:
+        super().__init__(module, plane_set, config, PolicyGradientLoss(config))
+        self.config = config
+
+    def update(self, steps: Trajectories) -> dict[str, float]:
+        """Train on the positions once; returns losses and changes of the policy, by name."""
+        start = [parameter.detach().clone() for parameter in self.trainer.network.parameters()]
+        rows, explained = self._before(steps)
+        batch, figures = self._train(rows)
+        kept, moved = self._limit(start, batch)
+        return {**figures, "kl": moved, "kept": kept, "explained": explained}
+
+    def _before(self, steps: Trajectories) -> tuple[UpdateBatch, float]:
+        """The positions with log policy and advantage before the update, and the share of the outcomes' variance that
+        the value explains."""
         learn = self.config.learn
         logs, values = [], []
-        for first in range(0, len(steps), learn.batch_size):
-            part = steps.rows(torch.arange(first, min(first + learn.batch_size, len(steps))))
+        for part in steps.parts(learn.batch_size):
             output = self.trainer.forward(part)
             allowed = part.allowed.to(self.trainer.device)
             logs.append(log_policy(output, allowed, self.config.temperature).cpu())
             values.append(torch.zeros(len(part.outcome)) if output.value is None else output.value.float().cpu())
-        advantage = advantages(steps.outcome, steps.black, torch.cat(values), learn.baseline)
-        error = advantages(steps.outcome, steps.black, torch.cat(values), "value")
-        variance = float(steps.outcome.var())
-        explained = 1 - float(error.square().mean()) / variance if variance > 0 else 0.0
-        return torch.cat(logs), advantage, explained
+        value = torch.cat(values)
+        advantage = advantages(steps.outcome, steps.black, value, learn.baseline)
+        return UpdateBatch.of(steps, torch.cat(logs), advantage), _explained(steps.outcome, expected_result(value))
 
     @torch.no_grad()
     def _limit(self, start: list[Tensor], batch: UpdateBatch) -> tuple[float, float]:
@@ -127,8 +164,31 @@ class PolicyLearner:
         return kept, nats
 
 
-def module_evaluator(module: nn.Module, name: str, plane_set: str, config: PolicyGradientConfig) -> TorchEvaluator:
+class ActionValueLearner(Learner[Trajectories]):
+    """The learner of action values."""
+
+    def __init__(self, module: nn.Module, plane_set: str, config: ActionValueConfig) -> None:
+        super().__init__(module, plane_set, config, ActionValueLoss(config))
+
+    def update(self, steps: Trajectories) -> dict[str, float]:
+        """Train on the positions once; returns losses and what the values of the moves explained before, by name."""
+        parts = steps.parts(self._learn.batch_size)
+        logits = torch.cat([action_logits(self.trainer.forward(part), part.move).cpu() for part in parts])
+        explained = _explained(steps.outcome, expected_result(logits.nan_to_num()[:, None]))
+        _, figures = self._train(steps)
+        return {**figures, "explained": explained}
+
+
+def new_learner(module: nn.Module, plane_set: str, config: ReinforceConfig) -> PolicyLearner | ActionValueLearner:
+    """The learner of a run."""
+    if isinstance(config, PolicyGradientConfig):
+        return PolicyLearner(module, plane_set, config)
+    assert isinstance(config, ActionValueConfig)
+    return ActionValueLearner(module, plane_set, config)
+
+
+def module_evaluator(module: nn.Module, name: str, plane_set: str, precision: TrainerPrecision) -> TorchEvaluator:
     """A frozen copy of a network, for games on the CPU."""
     frozen = plain(module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    half = in_bf16(config.learn.precision, "cpu")
+    half = in_bf16(precision, "cpu")
     return TorchEvaluator(frozen, name=name, plane_set=plane_set, device="cpu", precision="bf16" if half else "f32")

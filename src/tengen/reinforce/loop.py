@@ -1,19 +1,21 @@
-"""A policy-gradient run: the second stage of AlphaGo (Silver et al. 2016), from a parent to a policy that beats it.
+"""A run that learns from the results of games without search: from a parent to a network that beats it.
 
-Each update plays a batch of games between the current policy and an earlier self drawn from a pool, and learns from the
-results by REINFORCE. Everything is a function of the recipe: update i depends on (seed, i, weights, pool) alone, so a
+Policy gradients are the second stage of AlphaGo (Silver et al. 2016), action values those of BetaGo's book. Each update
+plays a batch of games between the current network and an earlier self drawn from a pool, and learns from the results.
+Everything is a function of the recipe: update i depends on (seed, i, weights, pool) alone, so a
 run that was killed goes on from its newest checkpoint, which every update writes, as the unbroken one.
 """
 
 from __future__ import annotations
 
 import platform
+import shutil
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -37,11 +39,11 @@ from tengen.match.summary import tally
 from tengen.networks import parse_config
 from tengen.networks.export import export, relabel
 from tengen.networks.load import load_module
-from tengen.reinforce.config import PolicyGradientConfig
-from tengen.reinforce.folder import PolicyGradientFolder
-from tengen.reinforce.learner import PolicyLearner, module_evaluator
-from tengen.reinforce.losses import PolicyGradientLoss
-from tengen.reinforce.report import write_policy_gradient_report
+from tengen.reinforce.config import ActionValueConfig, PolicyGradientConfig, ReinforceConfig
+from tengen.reinforce.folder import ReinforceFolder
+from tengen.reinforce.learner import ActionValueLearner, PolicyLearner, module_evaluator, new_learner
+from tengen.reinforce.losses import check_losses
+from tengen.reinforce.report import write_reinforce_report
 from tengen.reinforce.trajectories import trajectories
 from tengen.runs.events import EventLog
 from tengen.runs.progress import new_bar
@@ -49,15 +51,18 @@ from tengen.sgf import Result, SgfInfo, write_game
 from tengen.statistics import Tally
 from tengen.training.card import learned_games, provenance
 from tengen.training.export import check_agreement
+from tengen.training.network import make_network
 
 _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
 _OPENING = 6  # moves of an evaluation's opening
 _POLICY, _OTHER = "policy", "opponent"  # names of the players in a match
+_METHODS = {"policy-gradient": "policy gradient", "action-value": "action values"}
+_Moves = Literal["explore", "draw", "best"]
 
 
 @dataclass(frozen=True)
 class PolicyMatch:
-    """Games of the current policy, which has Black in those of even number, against another policy."""
+    """Games of the current network, which has Black in those of even number, against another."""
 
     played: list[FinishedGame]
     evaluations: int
@@ -78,24 +83,29 @@ class PolicyMatch:
         return [one.game.record(f"game {one.outcome.index}") for one in self.played]
 
 
-def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bool = True) -> Path:
+def run_reinforce(config: ReinforceConfig, folder: Path, progress: bool = True) -> Path:
     """Carry out a run in `folder`, or resume the one that it holds; return the network file.
 
-    Raises RecipeError for losses that a policy gradient does not have, openings too long for the board, when the folder
-    holds another run or another process works on it, and for a parent of another board size or without the value that
-    is the baseline; NetworkError when the parent cannot be trained on. A finished run returns its file at once.
+    Raises RecipeError for losses that such a run does not have, openings too long for the board, when the folder holds
+    another run or another process works on it, and for a parent of another board size, without policy or without the
+    value that is the baseline; NetworkError when the parent cannot be trained on. A finished run returns its file at
+    once.
     """
-    PolicyGradientLoss(config)  # checks the losses before the folder is touched
+    check_losses(config.learn.losses)
     Conditions(size=config.game.size, opening=config.evaluation.opening_moves).check_opening("evaluation.opening_moves")
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
-    files = PolicyGradientFolder(folder, config.name)
+    files = ReinforceFolder(folder, config)
     # A run that has begun has its own copy, whatever has become of the start.
-    start = files.parent if files.parent.exists() else find_network_of("start", config.start)
+    start = None
+    if files.parent.exists():
+        start = files.parent
+    elif config.start is not None:
+        start = find_network_of("start", config.start)
     _check_parent(config, start)
     with files.lead():
-        files.prepare(config, start)
-        learner = PolicyLearner(load_module(files.parent), read_card(files.parent).plane_set, config)
+        files.prepare(config, partial(_write_new, config) if start is None else partial(shutil.copyfile, start))
+        learner = new_learner(load_module(files.parent), read_card(files.parent).plane_set, config)
         saved, hours = files.load(), 0.0
         if saved is not None:
             learner.restore(saved["learner"])
@@ -104,11 +114,32 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
             return _Run(config, files, learner, log, hours).go(progress)
 
 
-def _check_parent(config: PolicyGradientConfig, start: Path) -> None:
-    network = parse_config(read_card(start).config)
+def _check_parent(config: ReinforceConfig, start: Path | None) -> None:
+    """Check the network file that the run begins with, or without one the network of its recipe."""
+    network = parse_config(config.network if start is None else read_card(start).config)
+    what = "the network" if start is None else start
     network.check_sizes([config.game.size], "game.size asks for")
-    if config.learn.baseline == "value" and network.heads.value is None:
-        raise RecipeError(f"learn.baseline = value, but {start} has no value head: give mean or none")
+    if not network.has_policy:
+        raise RecipeError(f"{what} has no policy to choose moves by: give another network")
+    if isinstance(config, PolicyGradientConfig) and config.learn.baseline == "value" and network.heads.value is None:
+        raise RecipeError(f"learn.baseline = value, but {what} has no value head: give mean or none")
+
+
+def _write_new(config: ReinforceConfig, path: Path) -> None:
+    """Write the untrained network of a recipe."""
+    network = parse_config(config.network)
+    inputs = plane_set(network.plane_set)
+    card = Card(
+        name=f"{config.name}, untrained",
+        family=network.family,
+        config=network.model_dump(mode="json"),
+        plane_set=network.plane_set,
+        board_sizes=[config.game.size],
+        data="random weights",
+        reproduce=f"tengen zero {config.recipe or config.name}",
+    )
+    module = make_network(config.network, inputs, config.seed)
+    export(module, len(inputs.planes), len(inputs.scalars), path, card.metadata())
 
 
 class _Judged(NamedTuple):
@@ -121,9 +152,9 @@ class _Judged(NamedTuple):
 class _Run:
     def __init__(
         self,
-        config: PolicyGradientConfig,
-        files: PolicyGradientFolder,
-        learner: PolicyLearner,
+        config: ReinforceConfig,
+        files: ReinforceFolder,
+        learner: PolicyLearner | ActionValueLearner,
         log: EventLog,
         hours: float,
     ) -> None:
@@ -160,7 +191,7 @@ class _Run:
         opponent = self._draw_opponent()
         began = time.perf_counter()
         current = self.learner.evaluator("current")
-        played = self._play(current, self._opponent(opponent), config.games, self._seed(_GAMES, number))
+        played = self._play(current, self._opponent(opponent), "explore", config.games, self._seed(_GAMES, number))
         learning = time.perf_counter()
         steps = trajectories(played.records(), current, config.game.pass_policy)
         figures = self.learner.update(steps)
@@ -203,21 +234,12 @@ class _Run:
         return members[int(random.integers(len(members)))]
 
     def _play(
-        self,
-        current: Evaluator,
-        other: Evaluator,
-        games: int,
-        seed: int,
-        temperature: float | None = None,
-        opening: int = 0,
-        opening_temperature: float = 1.0,
+        self, current: Evaluator, other: Evaluator, moves: _Moves, games: int, seed: int, opening: int = 0
     ) -> PolicyMatch:
-        """Play games between two raw policies, all in one batch."""
+        """Play games between two networks without search, all in one batch."""
         started, game = time.perf_counter(), self.config.game
-        drawn = self.config.temperature if temperature is None else temperature
         players = {
-            name: PolicyPlayer(evaluator, name, drawn, game.pass_policy)
-            for name, evaluator in ((_POLICY, current), (_OTHER, other))
+            name: self._player(evaluator, name, moves) for name, evaluator in ((_POLICY, current), (_OTHER, other))
         }
         conditions = Conditions(
             size=game.size,
@@ -228,7 +250,7 @@ class _Run:
             max_moves=game.max_moves,
             openings="players",
             opening=opening,
-            opening_temperature=opening_temperature,
+            opening_temperature=self.config.evaluation.opening_temperature,
             seed=seed,
         )
         settings = MatchSettings.of(
@@ -238,6 +260,16 @@ class _Run:
             played = match.play_all(games)
         evaluations = sum(player.evaluations for player in players.values())
         return PolicyMatch(played, evaluations, time.perf_counter() - started)
+
+    def _player(self, evaluator: Evaluator, name: str, moves: _Moves) -> PolicyPlayer:
+        """`best`: the best moves; `explore`: moves as they are drawn for an update; `draw`: as for an evaluation."""
+        config, passing = self.config, self.config.game.pass_policy
+        if moves == "best":
+            return PolicyPlayer(evaluator, name, 0.0, passing)
+        if isinstance(config, ActionValueConfig):
+            return PolicyPlayer(evaluator, name, 0.0, passing, random_share=config.epsilon.after(self.learner.updates))
+        assert isinstance(config, PolicyGradientConfig)
+        return PolicyPlayer(evaluator, name, config.temperature if moves == "explore" else 1.0, passing)
 
     def _seed(self, purpose: int, number: int) -> int:
         return int(np.random.default_rng([self.config.seed, purpose, number]).integers(1 << 62))
@@ -249,17 +281,19 @@ class _Run:
             return
         if self._parent_evaluator is None:
             module = load_module(self.files.parent)
-            self._parent_evaluator = module_evaluator(module, "parent", self.parent.plane_set, self.config)
+            self._parent_evaluator = module_evaluator(
+                module, "parent", self.parent.plane_set, self.config.learn.precision
+            )
         self._note("evaluation", self._judge(self.learner.evaluator("current"), self._parent_evaluator))
 
     def _judge(self, current: Evaluator, parent: Evaluator) -> _Judged:
-        """Raw policies, no search; two of the games by the best move are kept."""
+        """Games without search; two of those by the best move are kept."""
         settings, seed = self.config.evaluation, self._seed(_EVALUATION, self.learner.updates)
         opening = settings.opening_moves
         if opening is None:
             opening = min(_OPENING, longest_opening(self.config.game.size))
-        best = self._play(current, parent, settings.games, seed, 0.0, opening, settings.opening_temperature)
-        drawn = self._play(current, parent, settings.games, seed, 1.0)
+        best = self._play(current, parent, "best", settings.games, seed, opening)
+        drawn = self._play(current, parent, "draw", settings.games, seed)
         self._keep_games(best)
         return _Judged(best, drawn)
 
@@ -270,7 +304,7 @@ class _Run:
         self.evaluations[updates] = {"step": updates, **values}
         points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
         write_text(self.files.ratings, json_text({"parent": self.parent.name, "points": points}, indent=1))
-        write_policy_gradient_report(self.files.path, self.config, self.parent.name)
+        write_reinforce_report(self.files.path, self.config, self.parent.name)
 
     def _keep_games(self, result: PolicyMatch) -> None:
         for which, record in zip("ab", result.records(), strict=False):
@@ -309,7 +343,7 @@ class _Run:
                 "name": self.config.name,
                 "board_sizes": [self.config.game.size],
                 "rules": f"{self.config.game.rules}, komi {self.config.game.komi:g}",
-                "data": f"policy gradient from {self.parent.name} ({self.parent.data})",
+                "data": f"{_METHODS[self.config.kind]} from {self.parent.name} ({self.parent.data})",
                 "games": games,
                 "positions": sum(event["positions"] for event in self.files.events("train")),
                 "hours": round(self.hours, 2),
@@ -327,13 +361,15 @@ class _Run:
     def _describe(self, values: dict[str, Any]) -> str:
         last = max(self.evaluations, default=None)
         judged = "" if last is None else f", {self.evaluations[last]['score']:.1%} against the parent after {last}"
-        return f"update {self.learner.updates}: entropy {values['entropy']:.2f}, KL {values['kl']:.3f}{judged}"
+        names = {"entropy": "entropy", "kl": "KL", "explained": "explained variance"}
+        shown = ", ".join(f"{name} {values[key]:.3f}" for key, name in names.items() if key in values)
+        return f"update {self.learner.updates}: {shown}{judged}"
 
 
-def _opponent(files: PolicyGradientFolder, config: PolicyGradientConfig, number: int) -> Evaluator:
+def _opponent(files: ReinforceFolder, config: ReinforceConfig, number: int) -> Evaluator:
     """The evaluator of a member of the pool, by the number of its updates."""
     path = files.member(number)
-    return module_evaluator(load_module(path), path.stem, read_card(path).plane_set, config)
+    return module_evaluator(load_module(path), path.stem, read_card(path).plane_set, config.learn.precision)
 
 
 def _figures(result: PolicyMatch) -> dict[str, Any]:

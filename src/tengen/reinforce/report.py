@@ -1,8 +1,9 @@
-"""report.html of a policy-gradient run: games against its parent and the pool, and what the updates did."""
+"""report.html of a run: games against its parent and the pool, and what the updates did."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from tengen.errors import SgfError
-from tengen.reinforce.config import PolicyGradientConfig
+from tengen.reinforce.config import ReinforceConfig
 from tengen.runs.boards import game_picture
 from tengen.runs.events import read_events
 from tengen.runs.plots import ACCENT, FAINT, SECOND, percent_axis, plot, smooth
@@ -21,9 +22,15 @@ from tengen.sgf import read_game
 Events = Sequence[dict[str, Any]]
 
 _BOARDS = 4  # games shown, the newest
+_FIGURES = {
+    "entropy": "Entropy of the policy (nats)",
+    "kl": "KL divergence of an update (nats)",
+    "explained": "Explained variance of the value",
+    "length": "Length of games (moves)",
+}
 
 
-def write_policy_gradient_report(folder: Path, config: PolicyGradientConfig, parent: str) -> Path:
+def write_reinforce_report(folder: Path, config: ReinforceConfig, parent: str) -> Path:
     """Write FOLDER/report.html from the run's log and evaluation games; return its path."""
     train, best = read_events(folder, "train"), read_events(folder, "evaluation", "final")
     drawn = [{"step": event["step"], **event["drawn"]} for event in best if "drawn" in event]  # older ones have none
@@ -31,24 +38,25 @@ def write_policy_gradient_report(folder: Path, config: PolicyGradientConfig, par
         folder / "report.html",
         "reinforce.html",
         title=config.name,
-        what="policy gradient",
+        what=config.kind.replace("-", " "),
         description=config.description,
         tiles=_tiles(config, parent, train, {"moves sampled": drawn, "best moves": best}),
         plots=[
             plot("Score against the parent, moves sampled", "updates", lambda axes: _scores(axes, drawn)),
             plot("Score against the parent, best moves", "updates", lambda axes: _scores(axes, best)),
             plot("Score against the opponent pool", "updates", lambda axes: _line(axes, train, "score", percent=True)),
-            plot("Entropy of the policy (nats)", "updates", lambda axes: _line(axes, train, "entropy")),
-            plot("KL divergence of an update (nats)", "updates", lambda axes: _line(axes, train, "kl")),
-            plot("Explained variance of the value", "updates", lambda axes: _line(axes, train, "explained")),
-            plot("Length of games (moves)", "updates", lambda axes: _line(axes, train, "length")),
+            *(
+                plot(title, "updates", partial(_line, train=train, name=name))
+                for name, title in _FIGURES.items()
+                if not train or name in train[-1]
+            ),
         ],
         boards=_boards(folder),
         recipe=read_recipe(folder),
     )
 
 
-def _tiles(config: PolicyGradientConfig, parent: str, train: Events, judged: dict[str, Events]) -> list[Tile]:
+def _tiles(config: ReinforceConfig, parent: str, train: Events, judged: dict[str, Events]) -> list[Tile]:
     shown = [Tile("updates", f"{train[-1]['step'] if train else 0:,}", f"of {config.iterations:,}")]
     for how, events in judged.items():
         if events:

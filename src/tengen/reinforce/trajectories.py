@@ -1,9 +1,10 @@
-"""From finished games to what a policy gradient learns from: the positions in which the policy moved."""
+"""From finished games to what a network learns from: the positions in which it moved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from tengen.match.moves import Bools, allowed_moves
 
 @dataclass(eq=False)  # not frozen: Lightning Fabric copies it to the device field by field
 class Trajectories:
-    """N positions of the player whose policy learns, in the order of the plies and within one of the games.
+    """N positions of the player whose network learns, in the order of the plies and within one of the games.
 
     planes [N, C, H, W], scalars [N, S], mask [N, H, W]; `allowed` [N, A] are the moves it chose from and `move` [N] the
     one it made. `outcome` [N] is 1, 0 or -1, `score` [N] points (NaN if not counted), `ownership` [N, H, W] 1 own, -1
@@ -40,11 +41,16 @@ class Trajectories:
     def __len__(self) -> int:
         return len(self.move)
 
-    def rows(self, chosen: Tensor) -> Trajectories:
+    def rows(self, chosen: Tensor) -> Self:
         """The chosen positions, planes channels-last."""
         parts = {field.name: getattr(self, field.name)[chosen] for field in fields(self)}
         parts["planes"] = parts["planes"].contiguous(memory_format=torch.channels_last)
-        return Trajectories(**parts)
+        return type(self)(**parts)
+
+    def parts(self, size: int) -> Iterator[Self]:
+        """All positions in their order, `size` at a time."""
+        for first in range(0, len(self), size):
+            yield self.rows(torch.arange(first, min(first + size, len(self))))
 
 
 def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, pass_policy: PassPolicy) -> Trajectories:
