@@ -72,6 +72,7 @@ def test_a_policy_without_value_learns_from_results_alone(tmp_path: Path) -> Non
         run_reinforce(small_config(parent, **changes, game={"size": 7}), tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
     path = run_reinforce(small_config(parent, **changes), tmp_path / "run", progress=False)
+    assert all("explained" not in event for event in read_events(tmp_path / "run", "train"))
     assert weights(path) != weights(parent) and not load_evaluator(path).on(5).has_pass
 
 
@@ -85,7 +86,7 @@ def test_action_values_of_a_new_network(tmp_path: Path) -> None:
     assert len(events) == 6
     assert all(set(event) >= {"policy_loss", "explained", "gradient"} and "kl" not in event for event in events)
     report = (tmp_path / "run" / "report.html").read_text()
-    assert "action value" in report and "KL" not in report.split("Recipe")[0]
+    assert "action values" in report and "KL" not in report.split("Recipe")[0]
     assert not load_evaluator(path).on(5).has_pass
     run_reinforce(small_q_config(iterations=6, seed=1), tmp_path / "other", progress=False)
     assert weights(tmp_path / "other" / "pool" / "00000.onnx") != weights(tmp_path / "run" / "pool" / "00000.onnx")

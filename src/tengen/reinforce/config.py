@@ -102,6 +102,9 @@ class ReinforceConfig(Recipe):
     update of them.
     """
 
+    method: ClassVar[str]
+    """What the run is called in texts."""
+
     kind: Literal["policy-gradient", "action-value"]
     seed: int = key(0, "determines the run", ge=0, lt=2**63)
     start: str | None = key(None, "network file, or name of an installed network: the parent")
@@ -129,6 +132,8 @@ class PolicyGradientConfig(ReinforceConfig):
     With the value as baseline, which learns beside the policy, it is an actor-critic method.
     """
 
+    method: ClassVar[str] = "policy gradient"
+
     kind: Literal["policy-gradient"] = key("policy-gradient", "kind of the recipe")
     temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
     learn: PolicyUpdateConfig = key(PolicyUpdateConfig(), "")
@@ -150,6 +155,8 @@ class ActionValueConfig(ReinforceConfig):
     """Q-learning by the results of whole games, after BetaGo's book: the logits of the policy head are those of winning
     by each move, and the move with the highest is played.
     """
+
+    method: ClassVar[str] = "action values"
 
     kind: Literal["action-value"] = key("action-value", "kind of the recipe")
     epsilon: EpsilonConfig = key(EpsilonConfig(), "")

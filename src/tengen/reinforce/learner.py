@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -37,7 +37,7 @@ _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
 BatchT = TypeVar("BatchT", bound=Trajectories)
 
 
-class Learner(Generic[BatchT]):
+class Learner(ABC, Generic[BatchT]):
     """A network in training. `updates` have been made; state() and restore() carry it over a stop."""
 
     def __init__(
@@ -132,11 +132,11 @@ class PolicyLearner(Learner[UpdateBatch]):
         rows, explained = self._before(steps)
         batch, figures = self._train(rows)
         kept, moved = self._limit(start, batch)
-        return {**figures, "kl": moved, "kept": kept, "explained": explained}
+        return {**figures, "kl": moved, "kept": kept, **explained}
 
-    def _before(self, steps: Trajectories) -> tuple[UpdateBatch, float]:
-        """The positions with log policy and advantage before the update, and the share of the outcomes' variance that
-        the value explains."""
+    def _before(self, steps: Trajectories) -> tuple[UpdateBatch, dict[str, float]]:
+        """The positions with log policy and advantage before the update, and, of a network with a value, what share of
+        the outcomes' variance it explains."""
         learn = self.config.learn
         logs, values = [], []
         for part in steps.parts(learn.batch_size):
@@ -146,7 +146,9 @@ class PolicyLearner(Learner[UpdateBatch]):
             values.append(torch.zeros(len(part.outcome)) if output.value is None else output.value.float().cpu())
         value = torch.cat(values)
         advantage = advantages(steps.outcome, steps.black, value, learn.baseline)
-        return UpdateBatch.of(steps, torch.cat(logs), advantage), _explained(steps.outcome, expected_result(value))
+        has_value = output.value is not None
+        explained = {"explained": _explained(steps.outcome, expected_result(value))} if has_value else {}
+        return UpdateBatch.of(steps, torch.cat(logs), advantage), explained
 
     @torch.no_grad()
     def _limit(self, start: list[Tensor], batch: UpdateBatch) -> tuple[float, float]:

@@ -56,7 +56,6 @@ from tengen.training.network import make_network
 _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
 _OPENING = 6  # moves of an evaluation's opening
 _POLICY, _OTHER = "policy", "opponent"  # names of the players in a match
-_METHODS = {"policy-gradient": "policy gradient", "action-value": "action values"}
 _Moves = Literal["explore", "draw", "best"]
 
 
@@ -343,7 +342,7 @@ class _Run:
                 "name": self.config.name,
                 "board_sizes": [self.config.game.size],
                 "rules": f"{self.config.game.rules}, komi {self.config.game.komi:g}",
-                "data": f"{_METHODS[self.config.kind]} from {self.parent.name} ({self.parent.data})",
+                "data": f"{self.config.method} from {self.parent.name} ({self.parent.data})",
                 "games": games,
                 "positions": sum(event["positions"] for event in self.files.events("train")),
                 "hours": round(self.hours, 2),

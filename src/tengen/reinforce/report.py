@@ -38,7 +38,7 @@ def write_reinforce_report(folder: Path, config: ReinforceConfig, parent: str) -
         folder / "report.html",
         "reinforce.html",
         title=config.name,
-        what=config.kind.replace("-", " "),
+        what=config.method,
         description=config.description,
         tiles=_tiles(config, parent, train, {"moves sampled": drawn, "best moves": best}),
         plots=[
