@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the configuration needs the extra [train]")
 
-from small_parent import small_config
+from small_parent import small_config, small_q_config
 
 from tengen.reinforce.report import write_reinforce_report
 
@@ -26,3 +26,11 @@ def test_scores_are_in_percent_and_updates_are_whole(tmp_path: Path) -> None:
         assert re.findall(r">([\d.]+)</text>", below) == ["1", "2", "3"]
         assert all(text.endswith("%") for text in re.findall(r">([\d.]+%?)</text>", beside)) == (">Score" in figure)
     assert sum(">Score" in figure for figure in plots) == 3
+
+
+def test_action_values_have_no_plots_of_a_policy(tmp_path: Path) -> None:
+    event = {"event": "train", "step": 1, "score": 0.6, "explained": 0.2, "length": 84, "hours": 0.1}
+    (tmp_path / "log.jsonl").write_text(json.dumps(event) + "\n")
+    page = write_reinforce_report(tmp_path, small_q_config(), "untrained").read_text()
+    titles = [title for title in ("Entropy", "KL", "Explained variance", "Length of games") if f">{title}" in page]
+    assert titles == ["Explained variance", "Length of games"]
