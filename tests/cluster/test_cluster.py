@@ -763,6 +763,7 @@ def test_a_player_that_cannot_start_is_named_as_in_a_match_of_one_machine(tmp_pa
     work.close()
 
 
+@pytest.mark.slow
 def test_a_folder_of_games_is_reviewed(nodes: RayNodes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     games = tmp_path / "games"
     games.mkdir()

@@ -50,6 +50,7 @@ def network(tengen: Run, store: Path) -> Path:
     return found
 
 
+@pytest.mark.slow
 def test_stats_say_what_was_imported(tengen: Run, unseen: Path, store: Path) -> None:
     for folder, games in ((unseen, 50), (store, 250)):
         done = tengen("stats", folder)

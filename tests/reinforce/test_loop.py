@@ -149,6 +149,7 @@ def test_a_network_without_policy_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Path, parent: Path) -> None:
     card = read_card(unbroken / "nets" / "small.onnx")
     assert (card.name, card.board_sizes, card.games) == ("small", [5], 48)
@@ -170,6 +171,7 @@ def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Pa
     assert weights(unbroken / "pool" / "00002.onnx") != weights(parent)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
     unbroken: Path, parent: Path, tmp_path: Path
 ) -> None:
@@ -180,12 +182,14 @@ def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
     assert "against mother, best moves" in text and "against mother, moves sampled" not in text
 
 
+@pytest.mark.slow
 def test_opponents_are_earlier_selves(unbroken: Path) -> None:
     drawn = [int(str(entry["opponent"])) for entry in logged(unbroken) if entry["event"] == "train"]
     assert all(number % 2 == 0 and number <= update for update, number in enumerate(drawn))
     assert len(set(drawn)) > 1
 
 
+@pytest.mark.slow
 def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path) -> None:
     before = logged(unbroken)
     assert run_reinforce(small_config(parent), unbroken, progress=False) == unbroken / "nets" / "small.onnx"
@@ -223,6 +227,7 @@ def test_openings_are_as_long_as_the_board_allows(parent: Path, tmp_path: Path) 
     assert run_reinforce(config, tmp_path / "run", progress=False).exists()
 
 
+@pytest.mark.slow
 def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
     with pytest.raises(RecipeError, match=r"holds a run with games = 8, not 16"):
         run_reinforce(small_config(parent, games=16), unbroken, progress=False)
