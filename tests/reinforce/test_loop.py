@@ -80,7 +80,7 @@ def test_action_values_of_a_new_network(tmp_path: Path) -> None:
     config = small_q_config(iterations=2, games=4, evaluation={"every": 2, "games": 2})
     path = run_reinforce(config, tmp_path / "run", progress=False)
     card = read_card(path)
-    assert card.data == "action values from small, untrained (random weights)" and card.board_sizes == [5]
+    assert card.data == "action values from untrained network (random weights)" and card.board_sizes == [5]
     for event in read_events(tmp_path / "run", "train"):
         assert set(event) >= {"policy_loss", "explained", "gradient"} and "kl" not in event
     assert "<title>small: action values</title>" in (tmp_path / "run" / "report.html").read_text()

@@ -129,7 +129,7 @@ def _write_new(config: ReinforceConfig, path: Path) -> None:
     network = parse_config(config.network)
     inputs = plane_set(network.plane_set)
     card = Card(
-        name=f"{config.name}, untrained",
+        name="untrained network",
         family=network.family,
         config=network.model_dump(mode="json"),
         plane_set=network.plane_set,

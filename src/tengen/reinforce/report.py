@@ -88,7 +88,7 @@ def _scores(axes: Axes, evaluations: Events) -> None:
     scores, low, high = ([100 * event[key] for event in evaluations] for key in ("score", "low", "high"))
     errors = [np.subtract(scores, low), np.subtract(high, scores)]
     axes.axhline(50, color=FAINT)
-    axes.errorbar(updates, scores, yerr=errors, color=ACCENT, capsize=2)
+    axes.errorbar(updates, scores, yerr=errors, color=ACCENT, capsize=2, marker="o", markersize=3)
     percent_axis(axes)
     _count_updates(axes)
 
@@ -103,4 +103,5 @@ def _line(axes: Axes, train: Events, name: str, *, percent: bool = False) -> Non
 
 
 def _count_updates(axes: Axes) -> None:
+    axes.set_xlim(left=0)  # around a single evaluation the ticks would be fractions
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
