@@ -160,7 +160,7 @@ class TrainerConfig(Strict):
         if self.devices > 1 and "devices" in self.fixed:
             raise ValueError(f"devices is {self.devices}, but only supervised training can use more than 1")
         if self.accumulate > 1 and "accumulate" in self.fixed:
-            raise ValueError(f"accumulate is {self.accumulate}, but policy gradients take each batch as a whole")
+            raise ValueError(f"accumulate is {self.accumulate}, but this kind of run takes each batch as a whole")
         batch = getattr(self, "batch_size", self.parts)
         if batch % self.parts:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The training loop of supervised runs, of the self-play learner and of policy gradients, on Lightning Fabric.
+"""The training loop of supervised runs, of self-play and of learning from results, on Lightning Fabric.
 
 A `Trainer` owns what changes while a network learns: the network, its moving average, the optimizer, the range of the
 scalars and two counters. The data is any iterable of batches, the loss any function of output and batch; everything
