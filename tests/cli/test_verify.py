@@ -103,5 +103,13 @@ def test_a_file_a_name_and_nothing(run: Path, capsys: pytest.CaptureFixture[str]
     assert (status, found) == (0, {"cycle-00001.onnx": "intact", "zero-7x7.onnx": "intact"})
     status, found, last = verify(capsys, "default", "linear-tygem")
     assert status == 0 and set(found.values()) == {"intact"} and last.startswith("8 intact")
+    shutil.copyfile(run / "nets" / "cycle-00001.onnx", run / "nets" / "cycle-00001.int8.onnx")
+    (run / "nets" / "cycle-00001.int8.onnx").open("r+b").write(b"x")
+    status, found, _ = verify(capsys, run / "nets" / "cycle-00001.onnx")
+    assert (status, found) == (1, {"cycle-00001.onnx": "intact", "cycle-00001.int8.onnx": "altered"})
+    for part in ("games/shard-00000.arrow", "matches/gate/games", "matches/gate/games/00000.sgf"):
+        assert app.main(["verify", str(run / part)]) == 2
+        folder = run / ("games" if part.startswith("games") else "matches/gate")
+        assert f"{run / part} is a part of {folder}, where its checksum stands" in capsys.readouterr().err
     assert app.main(["verify", str(run / "nowhere")]) == 2
     assert "nowhere" in capsys.readouterr().err

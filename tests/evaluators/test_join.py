@@ -122,6 +122,8 @@ def test_networks_of_other_versions_of_the_operators_are_joined(tmp_path: Path) 
 
 def test_networks_that_do_not_fit_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
     policy, value = files
+    with pytest.raises(NetworkError, match=r"alphago-value\.onnx would be written over itself"):
+        join(policy, value, value)
     with pytest.raises(NetworkError, match="has no value"):
         join(policy, policy, tmp_path / "joined.onnx")
     with pytest.raises(NetworkError, match=r"plane sets 'deepgo8' .* and 'alphago49' .* do not fit"):

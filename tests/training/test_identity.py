@@ -31,6 +31,18 @@ def test_the_moving_average_of_a_run_stays(
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
+def test_the_rate_of_a_run_that_has_ended_stays(settings: dict[str, Any], tmp_path: Path) -> None:
+    """With more steps it may change."""
+    settings["training"] |= {"steps": 1, "optimizer": {"lr": 0.01}}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["training"] |= {"optimizer": {"lr": 0.5}}
+    with pytest.raises(RecipeError, match=r"training\.optimizer\.lr = 0\.01, not 0\.5"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert "lr: 0.01" in (tmp_path / "run" / "recipe.yaml").read_text()
+    settings["training"] |= {"steps": 2}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
 @pytest.mark.parametrize("after", [{"validation_fraction": 0.4}, {"validation_store": "another"}])
 def test_games_that_were_learned_do_not_validate_later(
     settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]

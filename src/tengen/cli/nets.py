@@ -138,7 +138,7 @@ def export(
     name: Annotated[str, typer.Argument(help="a network: the name of an installed one or a file")],
     form: Annotated[str, typer.Option("--format", help="leela-zero or katago")],
     out: Annotated[
-        Path | None, typer.Option(help="the file to write; NAME with the format's suffix unless given")
+        Path | None, typer.Option(help="the file to write or replace; NAME with the format's suffix unless given")
     ] = None,
 ) -> None:
     """Write a network as a file of another program: Leela Zero's text weights, or KataGo's format 15."""
@@ -152,7 +152,7 @@ def export(
 def join(
     policy: Annotated[str, typer.Argument(help="the network whose policy is taken: a name or a file")],
     value: Annotated[str, typer.Argument(help="the network whose value, score and ownership are taken")],
-    out: Annotated[Path, typer.Option(help="the network file to write")],
+    out: Annotated[Path, typer.Option(help="the network file to write or replace")],
 ) -> None:
     """Join the policy of one network and the value of another into one network file, as AlphaGo plays with."""
     from tengen.evaluators.installed_networks import find_network

@@ -42,13 +42,15 @@ def command(
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """The path, or the files of what is installed by this name: of a network its int8 file too."""
+    """The path, or the files of what is installed by this name; with a network its int8 file."""
     from tengen.evaluators.installed_networks import UnknownNetwork, default_by_size, find_network
-    from tengen.evaluators.network_file import int8_path
+    from tengen.evaluators.network_file import SUFFIX, int8_path
     from tengen.evaluators.playout_file import find_playout, is_playout
 
     if path.exists():
         yield path
+        if path.suffix == SUFFIX and (int8 := int8_path(path)).exists():
+            yield int8
     elif is_playout(str(path)):
         yield find_playout(str(path))
     else:

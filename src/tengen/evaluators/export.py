@@ -20,8 +20,8 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
     """Write the network file `path` in this format, as `out` or in the working folder under the network's name.
 
     A network without a name gets that of its file. A file that ends with .gz is compressed. Returns the file. Raises
-    NetworkError for an unknown format, for a network that the format cannot express, and without `out` for a name that
-    cannot name a file.
+    NetworkError for an unknown format, for a network that the format cannot express, for an `out` that is the network
+    itself, and without `out` for a name that cannot name a file.
     """
     if form == "onnx":
         raise NetworkError(f"Tengen keeps networks as ONNX files: copy {path}")
@@ -32,6 +32,7 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
         card = card.model_copy(update={"name": path.stem})
     write = _WRITERS[form](load_onnx(path), card)
     target = out or _named(card.name, path, form)
+    refuse_inputs(target, path)
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(target) as temporary, temporary.open("wb") as file:
         if target.suffix == ".gz":
@@ -41,6 +42,12 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
         else:
             write(file)
     return target
+
+
+def refuse_inputs(target: Path, *inputs: Path) -> None:
+    """Raise NetworkError where a file that is to be written is one of those that it is made of."""
+    if target.exists() and any(target.samefile(path) for path in inputs):
+        raise NetworkError(f"{target} would be written over itself: give another file with --out")
 
 
 def _named(name: str, path: Path, form: str) -> Path:

@@ -155,7 +155,7 @@ _OTHER_MEANINGS = (
     *("add", "remove", "join", "export", "quantize"),  # of tengen nets
 )
 """What stands where a network is named, and is none that a user adds."""
-_FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", INT8_SUFFIX.removesuffix(SUFFIX))
+_FILE_ENDS = (*KATAGO_SUFFIXES, ".gz", ".playout", SUFFIX, INT8_SUFFIX.removesuffix(SUFFIX))
 
 
 def add_network(source: Path, name: str = "", profile: str = "") -> Path:
@@ -166,17 +166,19 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     """
     name = name or (source.name.split(".")[0] if is_foreign(source) else read_card(source).name)
     target = user_folder() / f"{name}{SUFFIX}"
-    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name) or re.search(r"@\d", name):
+    if not re.fullmatch(r"[\w+][\w.@+-]{0,95}", name) or re.search(r"@\d", name):
         raise NetworkError(
             f"{name!r} cannot be the name of a network: give another with --name, of letters, digits, '-', '_', '.', "
-            "'+' and '@', which no digit may follow"
+            "'+' and '@', which no digit may follow, not beginning with '-' or '.'"
         )
     ends = next((end for end in _FILE_ENDS if re.search(rf"{re.escape(end)}(@|$)", name.lower())), "")
-    if name in _OTHER_MEANINGS or ends:
+    if name.lower() in _OTHER_MEANINGS or ends:
         why = f"it ends with {ends}, as a file does" if ends else "it has another meaning"
         raise NetworkError(f"{name!r} cannot be the name of a network: {why}; choose another name with --name")
-    if target.exists() or any(SHIPPED.glob(f"{name}.*")):
-        raise NetworkError(f"a network {name!r} is installed already: choose another name with --name")
+    # Other capitals would make two names of one, or one file on some systems.
+    taken = [file.stem for file in (*installed_files(SUFFIX), *SHIPPED.iterdir()) if file.stem.lower() == name.lower()]
+    if taken:
+        raise NetworkError(f"a network {taken[0]!r} is installed already: choose another name with --name")
     if is_foreign(source):
         convert(source, target, profile, name)
         return target

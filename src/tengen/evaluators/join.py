@@ -13,6 +13,7 @@ from onnx import compose, helper, version_converter
 import tengen
 from tengen.disk import write_whole
 from tengen.errors import NetworkError
+from tengen.evaluators.export import refuse_inputs
 from tengen.evaluators.file_evaluator import INPUTS, OUTPUTS
 from tengen.evaluators.network_file import Card, load_onnx, read_card
 
@@ -35,8 +36,9 @@ def join(policy: Path, value: Path, target: Path) -> Card:
 
     Both read one plane set, or one of them a longer one that begins with that of the other, which the joined network
     reads (`alphago49`, that of AlphaGo's value network, is `alphago48` and one plane more). Raises NetworkError where
-    the plane sets or board sizes do not fit, or the second network has no value.
+    the plane sets or board sizes do not fit, the second network has no value, or the target is one of the two.
     """
+    refuse_inputs(target, policy, value)
     cards = [read_card(policy), read_card(value)]
     loaded = [load_onnx(policy), load_onnx(value)]
     opset = max(map(_opset, loaded))

@@ -20,9 +20,11 @@ Finding = tuple[Path, Integrity]
 def verify(path: Path) -> Iterator[Finding]:
     """Every file below a path, and what its checksum says; hidden files are left out.
 
-    A log whose lines cannot all be read is altered. Raises TengenError for a path that is not there, OSError for a file
-    that cannot be read.
+    A log whose lines cannot all be read is altered. Raises TengenError for a path that is not there and for a part of a
+    store or match, whose checksums stand in another file; OSError for a file that cannot be read.
     """
+    if path.suffix not in _SEALED and (whole := next(filter(_lists_files, path.absolute().parents[:2]), None)):
+        raise TengenError(f"{path} is a part of {whole}, where its checksum stands: give that folder")
     if path.is_file():
         yield path, _file(path)
     elif not path.is_dir():
@@ -34,6 +36,10 @@ def verify(path: Path) -> Iterator[Finding]:
     else:
         for entry in _entries(path):
             yield from verify(entry)
+
+
+def _lists_files(folder: Path) -> bool:
+    return (folder / "manifest.json").is_file() or (folder / "match.json").is_file()
 
 
 def _entries(folder: Path) -> list[Path]:

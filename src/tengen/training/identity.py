@@ -20,8 +20,12 @@ _MAY_CHANGE = ("training.optimizer.lr", "training.optimizer.lr_rest", "data.stor
 
 
 def check_resumes(out: Path, saved: dict[str, Any], run: RunConfig, samplers: Samplers) -> None:
-    """Raise RecipeError where a run cannot go on from a checkpoint: it is of another run, or of more steps."""
-    check_same(out, saved["identity"], identity(run, samplers), _MAY_CHANGE)
+    """Raise RecipeError where a run cannot go on from a checkpoint: it is of another run, or of more steps.
+
+    A run that has ended has the learning rates that it has: another one would stand in its card and decide nothing.
+    """
+    has_ended = saved["step"] == run.training.total_steps
+    check_same(out, saved["identity"], identity(run, samplers), ("data.store",) if has_ended else _MAY_CHANGE)
     _check_steps(out, saved["step"], run)
 
 
