@@ -54,6 +54,16 @@ def moves_of(player: Player, seed_round: int, turns: int = 8, size: int = 7) -> 
     return tuple(game.moves)
 
 
+def test_a_share_of_a_policys_moves_is_random() -> None:
+    """Of a policy that likes all moves alike the best is the first point, but for that share."""
+    firsts = {}
+    for share in (0.0, 0.5):
+        player = PolicyPlayer(UniformEvaluator(), random_share=share)
+        firsts[share] = [moves_of(player, seed, turns=1)[0][1] for seed in range(60)]
+    assert set(firsts[0.0]) == {0}
+    assert 20 <= firsts[0.5].count(0) <= 40 and len(set(firsts[0.5])) > 15
+
+
 @pytest.mark.parametrize("pass_policy", ["engine", "free"])
 def test_a_comment_has_a_score_where_the_network_has_one(pass_policy: Any) -> None:
     class Scoreless(Fixed):

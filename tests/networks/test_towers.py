@@ -235,7 +235,7 @@ def test_dropout_acts_in_training_alone() -> None:
         ({"policy": {"kind": "conv", "bias": "point"}}, r"policy.bias = point fixes"),
         ({"padding": "valid"}, r"a trunk that shrinks the board fixes"),
         ({"padding": "valid", "board_size": 19}, r"takes policy.kind dense, action-value or null"),
-        ({"dense": 8, "board_size": 19}, r"takes policy.kind dense, action-value or null"),
+        ({"dense": 8, "board_size": 19}, r"dense takes policy.kind dense, action-value or null"),
         ({"convs": ["20 * 3x3x8"], "padding": "valid", "board_size": 19, "policy": {"kind": "dense"}}, "nothing of"),
         ({"convs": ["20 * 3x3x8"], "padding": "valid", "board_size": 19, "dense": 8, "policy": None}, "nothing of"),
         ({"convs": ["3x5x8"]}, r"'3x5x8' is no convolution: write kernel and filters"),

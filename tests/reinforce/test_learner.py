@@ -12,11 +12,12 @@ torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
 from match.batch_match import play, raw, records  # noqa: E402
 from selfplay.made_up import Checksum  # noqa: E402
-from small_parent import small_config, write_parent  # noqa: E402
+from small_parent import small_config, small_q_config, write_parent  # noqa: E402
 
 from tengen.match.conditions import Conditions  # noqa: E402
+from tengen.networks import NetOutput, build, parse_config  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
-from tengen.reinforce.learner import PolicyLearner  # noqa: E402
+from tengen.reinforce.learner import ActionValueLearner, PolicyLearner  # noqa: E402
 from tengen.reinforce.losses import log_policy  # noqa: E402
 from tengen.reinforce.trajectories import Trajectories, trajectories  # noqa: E402
 
@@ -52,6 +53,20 @@ def test_an_update_that_moves_the_policy_too_far_is_halved(tmp_path: Path, steps
     limited = half.update(steps)
     assert limited["kept"] in (0.5**n for n in range(1, 9)) and 0 < limited["kl"] <= 0.0002
     np.testing.assert_allclose(weights(half), before + limited["kept"] * (weights(whole) - before), atol=1e-6)
+
+
+def test_what_the_values_of_moves_explain(steps: Trajectories, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Perfect values of all moves but a pass without a logit, which is no prediction."""
+    config = small_q_config(learn={"threads": 1, "batch_size": 4096})
+    network = parse_config(config.network)
+    one = ActionValueLearner(build(network, 11, 0), network.plane_set, config)
+    perfect = torch.zeros(len(steps), 25)
+    known = steps.move < 25
+    perfect[known, steps.move[known]] = 50 * steps.outcome[known]
+    assert not known.all() and known.any()
+    monkeypatch.setattr(one.trainer, "forward", lambda part: NetOutput(perfect))
+    monkeypatch.setattr(one, "_train", lambda rows: (rows, {}))
+    assert one.update(steps)["explained"] == pytest.approx(1)
 
 
 def test_the_entropy_in_the_loss_keeps_the_policy_open(tmp_path: Path, steps: Trajectories) -> None:

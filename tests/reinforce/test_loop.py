@@ -19,7 +19,7 @@ from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
-from tengen.reinforce import loop as policy_gradient  # noqa: E402
+from tengen.reinforce import loop  # noqa: E402
 from tengen.reinforce.config import EpsilonConfig, PolicyGradientConfig  # noqa: E402
 from tengen.reinforce.learner import PolicyLearner  # noqa: E402
 from tengen.reinforce.loop import run_reinforce  # noqa: E402
@@ -92,7 +92,7 @@ def test_a_run_of_a_new_network_follows_from_its_seed_and_goes_on_after_a_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped before its fourth update, with the share of random moves of that time."""
-    calls, real = 0, policy_gradient.trajectories
+    calls, real = 0, loop.trajectories
 
     def interrupted(*given: Any) -> Trajectories:
         nonlocal calls
@@ -103,7 +103,7 @@ def test_a_run_of_a_new_network_follows_from_its_seed_and_goes_on_after_a_stop(
 
     run_reinforce(small_q_config(), tmp_path / "unbroken", progress=False)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(policy_gradient, "trajectories", interrupted)
+        patch.setattr(loop, "trajectories", interrupted)
         run_reinforce(small_q_config(), tmp_path / "run", progress=False)
     run_reinforce(small_q_config(), tmp_path / "run", progress=False)
     same_run(tmp_path / "run", tmp_path / "unbroken")
@@ -142,11 +142,38 @@ def test_a_run_has_one_parent(given: dict[str, Any], message: str) -> None:
         PolicyGradientConfig.model_validate({**SMALL, **given})
 
 
-def test_a_network_without_policy_is_refused(tmp_path: Path) -> None:
-    fields = {"preset": "alphago-value", "board_size": 5, "convs": ["3x3x8"]}
-    with pytest.raises(RecipeError, match="the network has no policy to choose moves by: give another network"):
-        run_reinforce(small_q_config(network=fields), tmp_path / "run", progress=False)
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"preset": "alphago-value", "convs": ["3x3x8"]}, "the network has no policy to choose moves by"),
+        ({"preset": "bakago-v1", "convs": ["3x3x8"]}, "a new network with batch norm has no statistics of positions"),
+    ],
+)
+def test_a_network_that_cannot_play_or_learn_is_refused(fields: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=message):
+        run_reinforce(small_q_config(network={**fields, "board_size": 5}), tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_games_of_an_update_have_the_share_of_random_moves_of_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an update and of the games with the parent; the best moves have none."""
+    shares: list[float] = []
+    real = loop.PolicyPlayer
+
+    def noted(*given: Any, random_share: float = 0.0) -> Any:
+        shares.append(random_share)
+        return real(*given, random_share=random_share)
+
+    monkeypatch.setattr(loop, "PolicyPlayer", noted)
+    epsilon = {"start": 0.5, "decay": 0.5, "minimum": 0.1}
+    rarely = {"every": 9, "games": 2}
+    config = small_q_config(iterations=2, games=4, epsilon=epsilon, evaluation=rarely)
+    run_reinforce(config, tmp_path / "run", progress=False)
+    assert shares == [0.5, 0.5, 0.25, 0.25, 0.0, 0.0, 0.125, 0.125]
+    counts = [event["different_games"] for event in read_events(tmp_path / "run", "train")]
+    assert all(1 < count <= 4 for count in counts)
 
 
 @pytest.mark.slow
@@ -253,7 +280,7 @@ def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
 ) -> None:
     """Ctrl-C in the middle of a step leaves what kill -9 leaves, since nothing is saved on the way out."""
     calls = 0
-    real = getattr(policy_gradient, where)
+    real = getattr(loop, where)
 
     def interrupted(*given: object, **named: object) -> object:
         nonlocal calls
@@ -263,7 +290,7 @@ def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
         return real(*given, **named)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(policy_gradient, where, interrupted)
+        patch.setattr(loop, where, interrupted)
         run_reinforce(small_config(parent), tmp_path / "run", progress=False)
     run_reinforce(small_config(parent), tmp_path / "run", progress=False)
     same_run(tmp_path / "run", unbroken)
@@ -275,7 +302,7 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     when: str, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After two good updates; it ends as if it had never diverged."""
-    folder, real = tmp_path / "run", policy_gradient.PolicyLearner.update
+    folder, real = tmp_path / "run", loop.PolicyLearner.update
 
     def diverging(learner: PolicyLearner, steps: Trajectories) -> dict[str, float]:
         if learner.updates == 2 and when == "within an update":
@@ -288,7 +315,7 @@ def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on(
     wrong = "the loss" if when == "within an update" else "a weight"
     message = rf"training diverged: {wrong} is not finite at step \d+; .*a lower --set learn\.optimizer\.lr="
     with monkeypatch.context() as patch, pytest.raises(TrainingDiverged, match=message):
-        patch.setattr(policy_gradient.PolicyLearner, "update", diverging)
+        patch.setattr(loop.PolicyLearner, "update", diverging)
         run_reinforce(small_config(parent), folder, progress=False)
     assert torch.load(newest(folder), weights_only=True)["learner"]["updates"] == 2
     assert sorted(path.name for path in (folder / "pool").iterdir()) == ["00000.onnx", "00002.onnx"]
@@ -325,7 +352,7 @@ def test_a_pool_of_limited_size_keeps_no_others_and_a_run_that_goes_on_needs_non
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(policy_gradient._Run, "_finish", interrupted)
+        patch.setattr(loop._Run, "_finish", interrupted)
         run_reinforce(config, folder, progress=False)
     newest(folder).write_bytes(b"damaged")
     run_reinforce(config, folder, progress=False)

@@ -53,6 +53,7 @@ class PlainConfig(TowerConfig):
         return self.batch_norm is not None
 
     def shrunk(self, edge: int) -> int:
+        # One point, which the dense layer makes of any board of which something is left.
         return min(self.pooled(edge), 1) if self.dense else self.pooled(edge)
 
     def pooled(self, edge: int) -> int:

@@ -122,7 +122,7 @@ PRESETS: dict[str, Fields] = {
         "convs": _BOOK_AGENT["convs"],
         "policy": {**_FLAT, "hidden": 1024},
     },
-    # Its agents that learn from games with themselves: the dense layer of a network serves the heads of both.
+    # Its agents that learn from games with themselves. The policy and the value of the one share the dense layer.
     "betago-actor-critic": {
         **_BOOK_AGENT,
         "policy": {**_FLAT, "hidden": 512},

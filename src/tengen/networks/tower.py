@@ -92,12 +92,13 @@ class TowerConfig(NetConfig):
     def _consistent(self) -> "TowerConfig":
         policy, value = self.policy, self.value
         shrinks = self.shrunk(19) < 19
+        trunk = "dense" if getattr(self, "dense", 0) else "a trunk that shrinks the board"
         fixing = {
             "policy.kind = dense": policy is not None and policy.kind == "dense",
             "policy.kind = action-value": policy is not None and policy.kind == "action-value",
             "policy.bias = point": isinstance(policy, ConvPolicyConfig) and policy.bias == "point",
             "value.kind = dense": value is not None and value.kind == "dense",
-            "a trunk that shrinks the board": shrinks,
+            trunk: shrinks,
         }
         for what, there in fixing.items():
             if there and self.board_size is None:
@@ -105,9 +106,7 @@ class TowerConfig(NetConfig):
         if shrinks and self.board_size is not None and self.shrunk(self.board_size) < 1:
             raise ValueError(f"nothing of a {self.board_size}x{self.board_size} board is left after the trunk")
         if shrinks and (isinstance(policy, ConvPolicyConfig) or self.ownership):
-            raise ValueError(
-                "a trunk that shrinks the board takes policy.kind dense, action-value or null, and no ownership"
-            )
+            raise ValueError(f"{trunk} takes policy.kind dense, action-value or null, and no ownership")
         return self
 
 

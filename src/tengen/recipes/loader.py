@@ -373,7 +373,7 @@ def _explain(error: ErrorDetails, prefix: str = "", model: type[BaseModel] = Run
 def _right_keys(where: str, prefix: str, siblings: Sequence[str], model: type[BaseModel]) -> str:
     """The keys that an unknown one may stand for: those of this very name in any group, else the nearest beside it."""
     *outer, last = where.split(".")
-    named = [".".join(part for part in (prefix, path) if part) for path in _paths(last, model)]
+    named = list(dict.fromkeys(".".join(part for part in (prefix, path) if part) for path in _paths(last, model)))
     near = get_close_matches(last, siblings, n=1, cutoff=_NEAR)
     if keys := named or [".".join([*outer, name]) for name in near]:
         return f"did you mean {', '.join(keys)}?"

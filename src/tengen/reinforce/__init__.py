@@ -1,1 +1,1 @@
-"""Policy-gradient training (REINFORCE) by self-play against a pool of checkpoints."""
+"""Learning from the results of games without search against a pool of checkpoints: policy gradients, action values."""

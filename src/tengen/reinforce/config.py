@@ -82,9 +82,9 @@ class PolicyUpdateConfig(UpdateConfig):
 class EvaluationConfig(Strict):
     """Games with the parent, without search: twice `games`.
 
-    Once with moves drawn: from the policy as it is, as published, or with the run's share of random moves. Once with
-    the best move, after paired openings drawn from the two policies: a policy that has merely become sharper wins the
-    first and not the second.
+    Once with moves drawn from the policy as it is, whatever the run's temperature, as published; of action values once
+    with the run's share of random moves. Once with the best move, after paired openings drawn from the two policies: a
+    policy that has merely become sharper wins the first and not the second.
     """
 
     every: int = key(50, "updates between two evaluations; there is one at the end too", ge=1)
@@ -104,6 +104,8 @@ class ReinforceConfig(Recipe):
 
     method: ClassVar[str]
     """What the run is called in texts."""
+    drawn: ClassVar[str]
+    """How the moves of games are drawn, in texts."""
 
     kind: Literal["policy-gradient", "action-value"]
     seed: int = key(0, "determines the run", ge=0, lt=2**63)
@@ -122,7 +124,10 @@ class ReinforceConfig(Recipe):
     def _one_parent(self) -> ReinforceConfig:
         check_network_given(self.network, self.start)
         if self.network and self.start is not None:
-            raise ValueError(f"network and start are both given: the parent is {self.start} or a new network, not both")
+            raise ValueError(
+                f"network and start are both given: the parent is {self.start} or a new network; leave one out, as by "
+                "--set network={} or --set start=null"
+            )
         return self
 
 
@@ -133,6 +138,7 @@ class PolicyGradientConfig(ReinforceConfig):
     """
 
     method: ClassVar[str] = "policy gradient"
+    drawn: ClassVar[str] = "moves sampled"
 
     kind: Literal["policy-gradient"] = key("policy-gradient", "kind of the recipe")
     temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
@@ -144,7 +150,7 @@ class EpsilonConfig(Strict):
 
     start: Fraction = key(0.2, "share in the first update")
     decay: float = key(0.98, "factor on it for every update", gt=0, le=1)
-    minimum: Fraction = key(0.01, "share below which it does not fall")
+    minimum: Fraction = key(0.01, "share below which it does not fall; without any all games would be the same", gt=0)
 
     def after(self, updates: int) -> float:
         """The share once so many updates are made."""
@@ -157,6 +163,7 @@ class ActionValueConfig(ReinforceConfig):
     """
 
     method: ClassVar[str] = "action values"
+    drawn: ClassVar[str] = "some moves random"
 
     kind: Literal["action-value"] = key("action-value", "kind of the recipe")
     epsilon: EpsilonConfig = key(EpsilonConfig(), "")

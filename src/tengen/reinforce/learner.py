@@ -176,7 +176,8 @@ class ActionValueLearner(Learner[Trajectories]):
         """Train on the positions once; returns losses and what the values of the moves explained before, by name."""
         parts = steps.parts(self._learn.batch_size)
         logits = torch.cat([action_logits(self.trainer.forward(part), part.move).cpu() for part in parts])
-        explained = _explained(steps.outcome, expected_result(logits.nan_to_num()[:, None]))
+        known = ~logits.isnan()
+        explained = _explained(steps.outcome[known], expected_result(logits[known][:, None]))
         _, figures = self._train(steps)
         return {**figures, "explained": explained}
 

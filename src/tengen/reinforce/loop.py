@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 from rich.progress import Progress, TaskID
+from torch import nn
 
 import tengen
 from tengen.data.planes import plane_set
@@ -36,7 +37,7 @@ from tengen.match.conditions import Conditions, longest_opening
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
-from tengen.networks import parse_config
+from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export, relabel
 from tengen.networks.load import load_module
 from tengen.reinforce.config import ActionValueConfig, PolicyGradientConfig, ReinforceConfig
@@ -118,10 +119,23 @@ def _check_parent(config: ReinforceConfig, start: Path | None) -> None:
     network = parse_config(config.network if start is None else read_card(start).config)
     what = "the network" if start is None else start
     network.check_sizes([config.game.size], "game.size asks for")
+    if start is None and _is_normalized(network):
+        raise RecipeError(
+            "a new network with batch norm has no statistics of positions, and this kind of run gives it none: choose "
+            "one without, or train one first and give it as start"
+        )
     if not network.has_policy:
         raise RecipeError(f"{what} has no policy to choose moves by: give another network")
     if isinstance(config, PolicyGradientConfig) and config.learn.baseline == "value" and network.heads.value is None:
         raise RecipeError(f"learn.baseline = value, but {what} has no value head: give mean or none")
+
+
+def _is_normalized(network: NetConfig) -> bool:
+    """Whether a network has batch norm."""
+    inputs = plane_set(network.plane_set)
+    with torch.device("meta"):
+        module = build(network, len(inputs.planes), len(inputs.scalars))
+    return any(isinstance(part, nn.BatchNorm2d) for part in module.modules())
 
 
 def _write_new(config: ReinforceConfig, path: Path) -> None:
@@ -142,7 +156,7 @@ def _write_new(config: ReinforceConfig, path: Path) -> None:
 
 
 class _Judged(NamedTuple):
-    """What came of the games with the parent: by the best move after drawn openings, and with every move drawn."""
+    """What came of the games with the parent: by the best move after drawn openings, and with drawn moves."""
 
     best: PolicyMatch
     drawn: PolicyMatch
@@ -192,7 +206,8 @@ class _Run:
         current = self.learner.evaluator("current")
         played = self._play(current, self._opponent(opponent), "explore", config.games, self._seed(_GAMES, number))
         learning = time.perf_counter()
-        steps = trajectories(played.records(), current, config.game.pass_policy)
+        records = played.records()
+        steps = trajectories(records, current, config.game.pass_policy)
         figures = self.learner.update(steps)
         ended = time.perf_counter()
         values = {
@@ -201,6 +216,7 @@ class _Run:
             "opponent": opponent,
             "score": round(played.tally.score, 4),
             "length": round(played.mean_moves, 1),
+            "different_games": len({record.points.tobytes() for record in records}),
             "positions": len(steps),
             "evaluations": played.evaluations,
             "play_seconds": round(learning - began, 2),
@@ -292,7 +308,9 @@ class _Run:
         if opening is None:
             opening = min(_OPENING, longest_opening(self.config.game.size))
         best = self._play(current, parent, "best", settings.games, seed, opening)
-        drawn = self._play(current, parent, "draw", settings.games, seed)
+        # By action values few moves are random: without openings many of the games would be the same.
+        varied = opening if self.config.kind == "action-value" else 0
+        drawn = self._play(current, parent, "draw", settings.games, seed, varied)
         self._keep_games(best)
         return _Judged(best, drawn)
 

@@ -25,7 +25,7 @@ _BOARDS = 4  # games shown, the newest
 _FIGURES = {
     "entropy": "Entropy of the policy (nats)",
     "kl": "KL divergence of an update (nats)",
-    "explained": "Explained variance of the value",
+    "explained": "Explained variance of the results",
     "length": "Length of games (moves)",
 }
 
@@ -40,9 +40,9 @@ def write_reinforce_report(folder: Path, config: ReinforceConfig, parent: str) -
         title=config.name,
         what=config.method,
         description=config.description,
-        tiles=_tiles(config, parent, train, {"moves sampled": drawn, "best moves": best}),
+        tiles=_tiles(config, parent, train, {config.drawn: drawn, "best moves": best}),
         plots=[
-            plot("Score against the parent, moves sampled", "updates", lambda axes: _scores(axes, drawn)),
+            plot(f"Score against the parent, {config.drawn}", "updates", lambda axes: _scores(axes, drawn)),
             plot("Score against the parent, best moves", "updates", lambda axes: _scores(axes, best)),
             plot("Score against the opponent pool", "updates", lambda axes: _line(axes, train, "score", percent=True)),
             *(

@@ -64,7 +64,7 @@ class ScheduleConfig(Strict):
     times `factor` at each point of `at`. `halving`: times a half every `every`. `exponential`: times `factor` in every
     `every`, continuously. `inverse`: 1 / (1 + n) after n times `every` (the `decay` of Keras's SGD is 1 / `every` in
     steps). `plateau`: times `factor` after `patience` epochs without a new best `metric` in validation.
-    An epoch is `training.epoch` samples; in self-play it is a cycle, in a policy gradient an update.
+    An epoch is `training.epoch` samples; in self-play it is a cycle, in learning from results an update.
     """
 
     warmup_steps: int = key(100, "steps of the linear warm-up", ge=0)
