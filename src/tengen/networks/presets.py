@@ -83,12 +83,8 @@ def _betago_valid(layers: int) -> Fields:
 
 _ROCALPHAGO_INIT = round(0.05 / 3**0.5, 4)
 _BETAGO: Fields = {"family": "plain", "plane_set": "betago7", "board_size": 19, "init": "xavier"}
-_BOOK_AGENT: Fields = {
-    **_BETAGO,
-    "plane_set": "betago11-simple",
-    "convs": ("7x7x64", "2 * 5x5x64", "2 * 5x5x48", "2 * 5x5x32"),
-    "dense": 1024,
-}
+_BETAGO_LARGE = ("7x7x64", "2 * 5x5x64", "2 * 5x5x48", "2 * 5x5x32")
+_BOOK_AGENT: Fields = {**_BETAGO, "plane_set": "betago11-simple", "convs": _BETAGO_LARGE, "dense": 1024}
 _BAKAGO: Fields = {"plane_set": "bakago39", "board_size": 19}
 _ROLLOUT: Fields = {**_BAKAGO, "family": "plain", "activation": "tanh", "init": "xavier"}
 _DARKFOREST: Fields = {"family": "plain", "plane_set": "darkforest25", "board_size": 19, "batch_norm": "after"}
@@ -119,7 +115,7 @@ PRESETS: dict[str, Fields] = {
     "betago-medium": {**_BETAGO, "convs": ("2 * 5x5x64", "3 * 3x3x64"), "policy": {**_FLAT, "hidden": 512}},
     "betago-large": {
         **_BETAGO,
-        "convs": _BOOK_AGENT["convs"],
+        "convs": _BETAGO_LARGE,
         "policy": {**_FLAT, "hidden": 1024},
     },
     # Its agents that learn from games with themselves. The policy and the value of the one share the dense layer.
