@@ -115,6 +115,8 @@ def test_written_as_read(weights: Path, tmp_path: Path) -> None:
     assert again.weights.keys() == first.weights.keys()
     for name, values in first.weights.items():
         assert (again.weights[name] == values).all(), name
+    with pytest.raises(NetworkError, match="would be written over itself"):
+        export_network(network, "leela-zero", network)
 
 
 def test_version_1_can_be_trained_further(weights: Path) -> None:
