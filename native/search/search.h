@@ -63,8 +63,8 @@ class Search {
     // 0 on) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count
     // at once. Returns the number of positions that wait: fewer than `limit` when simulations run into positions that
     // wait already, 0 when every simulation counted at once; the visits have grown all the same (up to kMaxVisits,
-    // where nothing moves any more). With puct-katago `limit` is at most one for 16 visits of the root, but 1. Throws
-    // std::logic_error without a root or while leaves wait.
+    // where nothing moves any more). With puct-katago `limit` is at most one for 16 visits of the root, or 2 where
+    // that is less. Throws std::logic_error without a root or while leaves wait.
     //
     // With params.simulate_to_end a simulation waits once for each new position on its way to the end of the game:
     // those under way go on first, and new ones begin up to `limit` together. They count when they end.

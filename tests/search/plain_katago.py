@@ -160,7 +160,7 @@ class PlainKatago(PlainPuct):
     # --- Leaves
 
     def _run_batch(self, limit: int) -> None:
-        super()._run_batch(max(1, min(limit, self.root.visits // 16)))
+        super()._run_batch(min(limit, max(2, self.root.visits // 16)))
 
     def _descend(self) -> list[PlainNode]:
         path: list[PlainNode] = [self.root]

@@ -255,7 +255,7 @@ class TreeSearch(SearchView):
     """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time, by
     default the `search_batch` of the evaluator.
 
-    With selection puct-katago fewer go out while the tree has less than 16 visits for each.
+    With selection puct-katago two go out while the tree has less than 48 visits, and then at most one for each 16.
 
     The search follows `params` alone. For the search that the card of a network advises, which an Engine follows by
     itself, give `SearchParams().advised(evaluator.on(size).advice)`.
