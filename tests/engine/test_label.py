@@ -157,6 +157,34 @@ def test_labels_take_the_place_of_those_before(store: Store, teacher: Evaluator,
         assert [ply for ply, packed in enumerate(record.root_ownership or ()) if packed] == plies
 
 
+def test_the_mean_of_the_symmetries_labels(store: Store, teacher: Evaluator) -> None:
+    """Against the network itself on the game played turned in all eight ways, its policy turned back by hand."""
+
+    def place(point: int, symmetry: int) -> int:
+        row, column = divmod(point, SIZE)
+        row = SIZE - 1 - row if symmetry & 1 else row
+        column = SIZE - 1 - column if symmetry & 2 else column
+        return column * SIZE + row if symmetry & 4 else row * SIZE + column
+
+    plan = LabelPlan(per_game=2, vary_rules=False, average_symmetries=True)
+    for record in Labeller([store], teacher, plan).label(0, 4):
+        assert record.visits is not None
+        for ply in labelled(record):
+            moves = record.points[:ply].tolist()
+            games = [record.game(0) for _ in range(8)]
+            for symmetry, game in enumerate(games):
+                for point in moves:
+                    game.play(place(point, symmetry) if point < SIZE**2 else point)
+            raw = teacher.evaluate(games)
+            assert raw.score is not None
+            assert record.root_values[ply] == pytest.approx(raw.value.mean(), abs=1e-5)
+            assert record.root_scores[ply] == pytest.approx(raw.score.mean(), abs=1e-3)
+            for packed in record.visits[ply].tolist():
+                point, share = packed & 0xFFFF, packed >> 16
+                back = [place(point, s) if point < SIZE**2 else point for s in range(8)]
+                assert share / 65535 == pytest.approx(np.mean([raw.policy[s, p] for s, p in enumerate(back)]), abs=2e-3)
+
+
 class Valueless(UniformEvaluator):
     has_value = False
 

@@ -203,6 +203,22 @@ def test_labels_without_a_game_give_way_to_those_of_another_command(
     assert [(part["per_game"], part["first"]) for part in Store.open(out).manifest["labels"]] == [(3, 0), (8, 4)]
 
 
+def test_labels_of_one_symmetry_and_of_the_mean_of_eight_are_others(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels of an earlier version, which has no word of it, are of one."""
+    out = tmp_path / "labels"
+    assert label(store.path, out, "--games", "2") == 0
+    with StoreAppender(out) as appender:
+        [part] = appender.facts["labels"]
+        assert part.pop("average_symmetries") is False
+        appender.set_facts({"labels": [part]})
+    assert label(store.path, out, "--games", "3") == 0
+    capsys.readouterr()
+    assert label(store.path, out, "--games", "4", "--average-symmetries") == 2
+    assert "average symmetries False, not True" in capsys.readouterr().err
+
+
 def test_stats_count_labels_as_labels(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They were called the visits of self-play, and the teacher was not named."""
     out = tmp_path / "labels"

@@ -24,6 +24,12 @@ def command(
         bool, typer.Option(help="put half of the games under other rules, and half under another komi")
     ] = True,
     licence: Annotated[str, typer.Option(help="licence of the teacher; that on its card unless given")] = "",
+    average_symmetries: Annotated[
+        bool,
+        typer.Option(
+            "--average-symmetries", help="label with the mean of the board's eight symmetries, eight times the work"
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="decides games, positions and rules")] = 0,
     add: Annotated[
         bool, typer.Option("--add", help="add to the labels of other games or options in OUT, by the same teacher")
@@ -51,7 +57,7 @@ def command(
     if is_playout(teacher):
         raise NetworkError(f"{teacher} is a playout policy: a teacher is a network")
     find_network(teacher)  # before the stores are read
-    plan = LabelPlan(per_game, visits, vary_rules, seed)
+    plan = LabelPlan(per_game, visits, vary_rules, seed, average_symmetries)
     if out.resolve() in [store.resolve() for store in stores]:
         raise StoreError(f"{out} is one of the stores to label; choose another folder")
     opened = [Store.open(store) for store in stores]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from tengen.engine.result import SearchResult
 from tengen.errors import IllegalMove, NetworkError
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator, sees_komi
+from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.game import Game
 
 if TYPE_CHECKING:
@@ -41,12 +43,14 @@ class LabelPlan:
         vary_rules: Put half of the games under other rules, and half under another komi. Their results are then
             unknown, and the labels alone teach a value.
         seed: Decides games, positions and rules.
+        average_symmetries: Take the mean of the teacher's outputs under the board's eight symmetries.
     """
 
     per_game: int = 8
     visits: int = 1
     vary_rules: bool = True
     seed: int = 0
+    average_symmetries: bool = False
 
 
 def games_between_saves(plan: LabelPlan, batch: int) -> int:
@@ -86,7 +90,10 @@ class Labeller:
 
     def __init__(self, stores: Sequence[Store], teacher: Evaluator, plan: LabelPlan, *, batch: int = 64) -> None:
         self.plan = plan
-        self._stores, self._teacher, self._batch = stores, teacher, batch
+        self._stores, self._batch = stores, batch
+        self._teacher = (
+            teacher.wrapped(partial(SymmetricEvaluator, mode="average")) if plan.average_symmetries else teacher
+        )
         self._starts = np.cumsum([0, *map(len, stores)])
         self._order = Shuffle(int(self._starts[-1]), plan.seed)
 

@@ -65,7 +65,11 @@ def enter_labels(
     parts: list[dict[str, Any]] = found["labels"]
     if isinstance(parts, dict):  # as once written, of one command
         parts = [{**parts, "first": 0}]
-    parts = [{**part, "stores": [_with_digest(store, labels) for store in part["stores"]]} for part in parts]
+    # With what earlier versions did not write.
+    parts = [
+        {"average_symmetries": False, **part, "stores": [_with_digest(store, labels) for store in part["stores"]]}
+        for part in parts
+    ]
     rows = appender.rows
     ends: list[int] = [*(part["first"] for part in parts[1:]), rows]
     # Without those of a command that was stopped before it saved a game.
