@@ -317,7 +317,7 @@ def test_a_missing_file_is_one_line(
         (("import", "{games}", "--out", "store", "--since", "2015-01-01", "--until", "2014-01-01"), "2014-01-01"),
         (("stats", "{games}"), "is a file, no game store"),
         (("stats", "."), ". is no game store"),
-        (("label", ".", "--teacher", "linear", "--out", "store"), "linear is a playout policy: a teacher is a network"),
+        (("label", ".", "--teacher", "linear", "--out", "store"), "linear is a playout policy: give a network"),
         (("evaluate", "{games.parent}", "uniform"), "is a folder, no network"),
         (("evaluate", "uniform", "{games}"), "is a file, no game store"),
         (("match", "m.yaml", "random"), "m.yaml describes a whole match, with its players"),

@@ -78,7 +78,8 @@ def command(
     """
     from tengen.data.store import Store
     from tengen.evaluators import load_evaluator
-    from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
+    from tengen.evaluators.installed_networks import is_playout
+    from tengen.evaluators.playout_file import find_playout, read_playout_card
     from tengen.training.held_out import Draw, board_sizes
 
     if network != "uniform":

@@ -10,7 +10,7 @@ import typer
 
 from tengen.cli.interruption import report_interruption
 from tengen.cli.options import BatchOption, DeviceOption, QuietOption
-from tengen.errors import NetworkError, StoreError
+from tengen.errors import StoreError
 
 
 def command(
@@ -50,12 +50,9 @@ def command(
     from tengen.engine.label_store import describe_labels, describe_teacher, enter_labels
     from tengen.evaluators import load_evaluator
     from tengen.evaluators.installed_networks import find_network
-    from tengen.evaluators.playout_file import is_playout
     from tengen.runs.interruption import ShutdownFlag
     from tengen.runs.progress import new_bar
 
-    if is_playout(teacher):
-        raise NetworkError(f"{teacher} is a playout policy: a teacher is a network")
     find_network(teacher)  # before the stores are read
     plan = LabelPlan(per_game, visits, vary_rules, seed, average_symmetries)
     if out.resolve() in [store.resolve() for store in stores]:

@@ -72,9 +72,9 @@ def command(
     quantize NET` writes an int8 file, for faster play on processors with VNNI or AMX.
     """
     from tengen.evaluators.evaluator import RAW_OPTIMISM
-    from tengen.evaluators.installed_networks import find_network, installed
+    from tengen.evaluators.installed_networks import find_network, installed, is_playout
     from tengen.evaluators.network_file import read_card
-    from tengen.evaluators.playout_file import installed_playouts, is_playout, read_playout_card
+    from tengen.evaluators.playout_file import installed_playouts, read_playout_card
 
     if raw is not None:
         if name is None:
@@ -256,10 +256,16 @@ def find_file(name_or_path: str, *others: str) -> Path:
 
     Raises NetworkError for an unknown name. `others` are further names to suggest.
     """
-    from tengen.evaluators.installed_networks import UnknownNetwork, find_network, installed_files, refuse_folder
+    from tengen.evaluators.installed_networks import (
+        PLAYOUT_SUFFIX,
+        UnknownNetwork,
+        find_network,
+        installed_files,
+        is_playout,
+        refuse_folder,
+    )
     from tengen.evaluators.network_file import SUFFIX
-    from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
-    from tengen.evaluators.playout_file import find_playout, is_playout
+    from tengen.evaluators.playout_file import find_playout
 
     if name_or_path == "default":
         return find_network(name_or_path)

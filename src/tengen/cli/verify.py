@@ -43,9 +43,9 @@ def command(
 
 def _files(path: Path) -> Iterator[Path]:
     """The path, or the files of what is installed by this name; with a network its int8 file."""
-    from tengen.evaluators.installed_networks import UnknownNetwork, default_by_size, find_network
+    from tengen.evaluators.installed_networks import UnknownNetwork, default_by_size, find_network, is_playout
     from tengen.evaluators.network_file import SUFFIX, int8_path
-    from tengen.evaluators.playout_file import find_playout, is_playout
+    from tengen.evaluators.playout_file import find_playout
 
     if path.exists():
         yield path

@@ -6,9 +6,8 @@ import functools
 import sys
 from collections.abc import Callable, Collection
 
-from tengen.evaluators.installed_networks import find_network
+from tengen.evaluators.installed_networks import find_network, is_playout
 from tengen.evaluators.network_file import read_card
-from tengen.evaluators.playout_file import is_playout
 
 
 def boards_not_learned(name: str, learned: Collection[int], sizes: Collection[int]) -> str:

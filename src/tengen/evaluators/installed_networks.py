@@ -16,6 +16,8 @@ _logger = logging.getLogger(__name__)
 
 SHIPPED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
+PLAYOUT_SUFFIX = ".playout"
+"""That of a playout policy, which stands beside the networks."""
 DEFAULT_NAME = SHIPPED / "default"
 """A text file that defines `default`: a network's name, then lines of a board size and the network for that size."""
 
@@ -41,10 +43,21 @@ def find_network(name_or_path: str | Path) -> Path:
         return _default()
     if text == "none":
         raise UnknownNetwork("this command needs a network: none is for tengen play and gtp alone")
+    if is_playout(text):
+        raise UnknownNetwork(f"{text} is a playout policy: give a network")
     path, _, profile = text.rpartition("@") if is_foreign(text.rpartition("@")[0]) else (text, "", "")
     if is_foreign(path):
         return converted_network(find_installed(path, "", "network"), profile)
     return find_installed(text, SUFFIX, "network")
+
+
+def is_playout(name_or_path: str) -> bool:
+    """Whether a name stands for a playout policy and not for a network."""
+    return (
+        name_or_path == "linear"
+        or name_or_path.endswith(PLAYOUT_SUFFIX)
+        or is_file(SHIPPED / f"{name_or_path}{PLAYOUT_SUFFIX}")
+    )
 
 
 def find_network_of(key: str, name_or_path: str | Path) -> Path:

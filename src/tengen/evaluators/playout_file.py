@@ -12,9 +12,9 @@ from tengen import _native
 from tengen.disk import write_whole
 from tengen.errors import NetworkError, os_reason
 from tengen.evaluators import installed_networks
+from tengen.evaluators.installed_networks import PLAYOUT_SUFFIX
 from tengen.evaluators.network_file import Card, parse_card
 
-SUFFIX = ".playout"
 STANDARD = "linear-tygem"
 """The file that the playout policy `linear` uses."""
 
@@ -24,22 +24,13 @@ _MAGIC = b"TENGENLP"
 
 def installed_playouts() -> list[Card]:
     """The cards of the installed playout policies, as `installed_networks.installed` gives those of networks."""
-    return [card for _, card in installed_networks.installed(SUFFIX, read_playout_card)]
-
-
-def is_playout(name_or_path: str) -> bool:
-    """Whether a name stands for a playout policy and not for a network."""
-    return (
-        name_or_path == "linear"
-        or name_or_path.endswith(SUFFIX)
-        or installed_networks.is_file(installed_networks.SHIPPED / f"{name_or_path}{SUFFIX}")
-    )
+    return [card for _, card in installed_networks.installed(PLAYOUT_SUFFIX, read_playout_card)]
 
 
 def find_playout(name_or_path: str) -> Path:
     """The file of `linear`, of an installed playout policy by name, or of a path; NetworkError when there is none."""
     name = STANDARD if name_or_path == "linear" else name_or_path
-    return installed_networks.find_installed(name, SUFFIX, "playout policy")
+    return installed_networks.find_installed(name, PLAYOUT_SUFFIX, "playout policy")
 
 
 def read_playout_card(path: str | Path) -> Card:

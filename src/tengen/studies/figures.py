@@ -12,8 +12,9 @@ import yaml
 from numpy.typing import NDArray
 
 from tengen.errors import RecipeError, unknown_name
+from tengen.evaluators.installed_networks import is_playout
 from tengen.evaluators.network_file import Card, read_card
-from tengen.evaluators.playout_file import is_playout, read_playout_card
+from tengen.evaluators.playout_file import read_playout_card
 from tengen.match.summary import games_of, tally
 from tengen.ratings.pool import match_games
 from tengen.runs.events import read_events

@@ -23,8 +23,9 @@ from tengen.data.split import choose
 from tengen.data.store import Store
 from tengen.disk import write_whole
 from tengen.errors import StoreError
+from tengen.evaluators.installed_networks import PLAYOUT_SUFFIX
 from tengen.evaluators.network_file import Card
-from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
+from tengen.evaluators.playout_file import read_playout, write_playout
 from tengen.runs.checkpoints import DamagedCheckpoint, checkpoints, newest_readable, save_checkpoint
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
@@ -253,7 +254,7 @@ def _validate(run: LinearRun, games: _Games, state: _State, events: EventLog) ->
 
 def _finish(run: LinearRun, games: _Games, state: _State, events: EventLog, out: Path) -> Path:
     """Write the weights, evaluate the file itself, and write it again with what was found on its card."""
-    path = out / "nets" / f"{run.name}{SUFFIX}"
+    path = out / "nets" / f"{run.name}{PLAYOUT_SUFFIX}"
     steps = state.trainer.steps()
     write_playout(path, _card(run, games, state, {}), steps)
     card = _card(run, games, state, metric_entries(evaluate_playout(path, games.validation)))
