@@ -11,8 +11,7 @@ import numpy.typing as npt
 from tengen import _native
 from tengen.disk import write_whole
 from tengen.errors import NetworkError, os_reason
-from tengen.evaluators import installed_networks
-from tengen.evaluators.installed_networks import PLAYOUT_SUFFIX
+from tengen.evaluators.installed_networks import PLAYOUT_SUFFIX, find_installed, installed
 from tengen.evaluators.network_file import Card, parse_card
 
 STANDARD = "linear-tygem"
@@ -24,13 +23,13 @@ _MAGIC = b"TENGENLP"
 
 def installed_playouts() -> list[Card]:
     """The cards of the installed playout policies, as `installed_networks.installed` gives those of networks."""
-    return [card for _, card in installed_networks.installed(PLAYOUT_SUFFIX, read_playout_card)]
+    return [card for _, card in installed(PLAYOUT_SUFFIX, read_playout_card)]
 
 
 def find_playout(name_or_path: str) -> Path:
     """The file of `linear`, of an installed playout policy by name, or of a path; NetworkError when there is none."""
     name = STANDARD if name_or_path == "linear" else name_or_path
-    return installed_networks.find_installed(name, PLAYOUT_SUFFIX, "playout policy")
+    return find_installed(name, PLAYOUT_SUFFIX, "playout policy")
 
 
 def read_playout_card(path: str | Path) -> Card:
