@@ -136,7 +136,7 @@ def test_trees_of_few_visits_are_those_of_katago(shared: Path, tmp_path: Path) -
     queries = [drawn_query(evaluator, rng, number) for number in range(40)]
     theirs = analyze_by_katago(network, queries, tmp_path)
     equal = close = 0
-    with Talk(evaluator, wideRootNoise=0, nnRandomize=False) as talk:
+    with Talk(evaluator, wideRootNoise=0, nnRandomize=False, batch=1) as talk:
         for query in queries:
             (answer,) = talk.ask(**query)
             expected = theirs[query["id"]]
