@@ -46,6 +46,7 @@ def test_evaluations_of_every_size_and_batch() -> None:
 def test_visits_in_play_and_in_a_pool() -> None:
     network = Watched()
     one = playing.visits(network, 9, 0.05)
+    assert network.seen[:4] == [(9, 1), (9, 2), (9, 4), (9, 8)], "all that is compiled, before the clock runs"
     assert one.rate > 0 and one.games == 1 and set(network.seen) <= {(9, n) for n in range(1, playing.PLAY_BATCH + 1)}
     network.seen.clear()
     many = playing.pool_visits(network, 7, 0.05, games=10)

@@ -186,6 +186,7 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
         (["zero-9x9", "--raw", "W D4", "--size", "9"], "it is the turn of B after 0 moves"),
         (["linear", "--raw", "D4"], "linear is a playout policy: give a network"),
         (["export", "linear-tygem", "--format", "katago"], "linear-tygem is a playout policy: give a network"),
+        (["export", "zero-7x7", "--format", "katago", "--out", "net.txt.gz"], "net.txt.gz: KataGo knows this form by"),
         (["join", "zero-9x9", "my.playout", "--out", "joined.onnx"], "my.playout is a playout policy: give a network"),
         (["zero-9x9", "--raw", "", "--symmetry", "8"], "no symmetry '8': give 0 to 7 or all"),
         (["zero-9x9", "--raw", "missing.sgf"], "no such file or directory: missing.sgf"),
@@ -225,7 +226,7 @@ def test_an_altered_network_gets_no_new_checksum(
     data = bytearray(find_network("zero-7x7").read_bytes())
     data[len(data) // 2] ^= 1
     (tmp_path / "net.onnx").write_bytes(data)
-    places = {"FILE": str(tmp_path / "net.onnx"), "OUT": str(tmp_path / "out")}
+    places = {"FILE": str(tmp_path / "net.onnx"), "OUT": str(tmp_path / "out.bin")}
     assert main(["nets", *(places.get(word, word) for word in words)]) == 2
     assert "net.onnx is altered" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["net.onnx"]

@@ -15,6 +15,7 @@ import onnx
 import pytest
 from other_programs import LEELA_ZERO, needs
 
+from tengen.cli.app import main
 from tengen.coords import to_gtp
 from tengen.data.planes import encode_game
 from tengen.errors import NetworkError
@@ -107,7 +108,7 @@ def test_runs_as_the_file_says(version: int, weights: Path, tmp_path: Path) -> N
         assert found.value[0] == pytest.approx(-value if version == 2 and game.to_play else value, abs=1e-5)
 
 
-def test_written_as_read(weights: Path, tmp_path: Path) -> None:
+def test_written_as_read(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     network = find_network(weights)
     assert read_card(network).family == "a0"
     again = read_leela_zero(export_network(network, "leela-zero", tmp_path / "again.txt"))
@@ -117,6 +118,9 @@ def test_written_as_read(weights: Path, tmp_path: Path) -> None:
         assert (again.weights[name] == values).all(), name
     with pytest.raises(NetworkError, match="would be written over itself"):
         export_network(network, "leela-zero", network)
+    before = weights.read_bytes()
+    assert main(["nets", "export", str(weights), "--format", "leela-zero", "--out", str(weights)]) == 2
+    assert "would be written over itself" in capsys.readouterr().err and weights.read_bytes() == before
 
 
 def test_version_1_can_be_trained_further(weights: Path) -> None:

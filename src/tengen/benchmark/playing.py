@@ -109,6 +109,10 @@ def evaluations(
 
 def visits(evaluator: Evaluator, size: int, seconds: float) -> Visits:
     """One search with an engine's default settings for the network."""
+    rows = 1
+    while rows <= PLAY_BATCH:  # a model is compiled for each power of two, which is no part of a search's speed
+        evaluator.evaluate([opening(size)] * rows)
+        rows *= 2
     clock = _Clock()
     search = TreeSearch(evaluator.wrapped(clock.watching), _params(evaluator, size), PLAY_BATCH)
     found = _search_rate(search, size, seconds, clock)

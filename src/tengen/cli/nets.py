@@ -142,9 +142,11 @@ def export(
     ] = None,
 ) -> None:
     """Write a network as a file of another program: Leela Zero's text weights, or KataGo's format 15."""
-    from tengen.evaluators.export import export_network
+    from tengen.evaluators.export import export_network, refuse_inputs
     from tengen.evaluators.installed_networks import find_network
 
+    if out is not None and Path(name).is_file():  # one that is converted, whose copy is read
+        refuse_inputs(out, Path(name))
     path = export_network(find_network(name), form, out)
     print(f"{name} written as {path}")
 

@@ -21,12 +21,14 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
 
     A network without a name gets that of its file. A file that ends with .gz is compressed. Returns the file. Raises
     NetworkError for an unknown format, for a network that the format cannot express, for an `out` that is the network
-    itself, and without `out` for a name that cannot name a file.
+    itself or that KataGo could not read by its suffix, and without `out` for a name that cannot name a file.
     """
     if form == "onnx":
         raise NetworkError(f"Tengen keeps networks as ONNX files: copy {path}")
     if form not in EXPORT_SUFFIXES:
         raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
+    if form == "katago" and out is not None and not out.name.lower().endswith((".bin", ".bin.gz")):
+        raise NetworkError(f"{out}: KataGo knows this form by .bin or .bin.gz: give such a name with --out")
     card = read_card(path)
     if not card.name.strip():  # neither a file nor a network of KataGo goes without a name
         card = card.model_copy(update={"name": path.stem})
