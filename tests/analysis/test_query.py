@@ -11,7 +11,7 @@ from talk import PLAIN, Talk
 from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.query import read_query
 from tengen.analysis.server import AnalysisServer
-from tengen.coords import MAX_SIZE
+from tengen.coords import MAX_SIZE, SIZES
 from tengen.evaluators import UniformEvaluator
 
 
@@ -57,6 +57,7 @@ def test_fields_of_any_depth_get_one_answer(head: str) -> None:
         ("moves", None, "pairs"),
         ("moves", "E5", "pairs"),
         ("moves", [["B", "E5", 1]], "pairs"),
+        ("boardXSize", 26, f"a whole number expected, from {SIZES}, not 26"),
         ("moves", [["R", "E5"]], "'R'"),
         ("moves", [["B", "J9"]], "J9"),
         ("moves", [["B", "C3"], ["W", "C3"]], "Illegal move 1: C3"),

@@ -161,13 +161,13 @@ def test_without_the_extra_it_says_what_to_install(args: list[str], status: int,
 
 
 def test_recipes_of_another_kind_are_said_to_be_left_out(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tengen.recipes.recipe_names", lambda *kinds: [recipe, "linear-tygem"])
+    monkeypatch.setattr("tengen.recipes.recipe_names", lambda *kinds: [recipe, "linear-tygem", "zero-7x7"])
     measured = []
     monkeypatch.setattr(suite, "measure_all", lambda _, runs, *__: measured.append(runs) or suite.Figures(QUIET))
     monkeypatch.setattr(bench, "_print", lambda figures, _: measured.append(figures.missing))
     assert main(["bench"]) == 0
     assert [run.name for run in measured[0]] == ["mine"]
-    assert len(measured[1]) == 1 and measured[1][0].startswith("linear-tygem: ")
+    assert len(measured[1]) == 1 and measured[1][0].startswith("linear-tygem, zero-7x7: ")
 
 
 QUIET = Machine("1.0", "Z80", cores=4, memory=1 << 34, load=1.5)

@@ -203,7 +203,9 @@ def test_raw_outputs_refused(words: list[str], message: str, capsys: pytest.Capt
 
 def test_boards_that_a_network_has_not_learned_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
     warning = "warning: zero-7x7 learned 7x7, not 9x9: its figures there may mean nothing\n"
-    for name, size, told in (("zero-7x7", 9, warning), ("zero-7x7", 7, ""), ("default", 9, "")):
+    of_default = "warning: distilled-b8c64-2 learned 5x5 to 19x19, not 4x4: its figures there may mean nothing\n"
+    cases = ("zero-7x7", 9, warning), ("zero-7x7", 7, ""), ("default", 9, ""), ("default", 4, of_default)
+    for name, size, told in cases:
         assert main(["nets", name, "--raw", "", "--size", str(size), "--json"]) == 0
         assert capsys.readouterr().err == told
 

@@ -541,3 +541,16 @@ def test_games_of_one_board_size_alone(tmp_path: Path, labels: bool) -> None:
     assert not np.array_equal(sampler.game_rows, kinds[labels](games, split="all").game_rows)
     with pytest.raises(StoreError, match=f"none of its {len(wanted)} games on 7x7 is set apart"):
         Sampler(games, "validation", validation_fraction=1e-9, size=7)
+
+
+def test_boards_beyond_the_largest_are_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native core for smaller boards refused them as if the store might be damaged."""
+
+    def refused(*_: object) -> None:
+        raise ValueError("board size must be 2 to 7, not 19")
+
+    largest = int(store.column("size").max())
+    monkeypatch.setattr("tengen.data.encoder.MAX_SIZE", largest - 1)
+    monkeypatch.setattr("tengen.data.planes.NativePlaneSet.encode_rows", refused)
+    with pytest.raises(StoreError, match=rf"has games on {largest}x{largest}; boards are 2 to"):
+        Sampler(store, "all").batch(0)

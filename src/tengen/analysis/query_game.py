@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tengen.analysis.fields import Fields, QueryError, read_integer, shown
-from tengen.coords import MAX_SIZE, MIN_SIZE, to_gtp
+from tengen.coords import MAX_SIZE, MIN_SIZE, SIZES, to_gtp
 from tengen.engine.positions import resumed
 from tengen.errors import IllegalMove, RecipeError
 from tengen.game import BLACK, WHITE, Game
@@ -30,7 +30,13 @@ class QueryPosition:
 
 def board_size(fields: Fields) -> int:
     """The board size of a query. Raises QueryError where there is none, or for a board that is not square."""
-    sizes = [read_integer(fields, name, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize")]
+    sizes = []
+    for name in ("boardXSize", "boardYSize"):
+        try:
+            sizes.append(read_integer(fields, name, MIN_SIZE, MAX_SIZE))
+        except QueryError as error:
+            given = f", not {shown(fields[name])}" if name in fields else ""
+            raise QueryError(name, f"a whole number expected, from {SIZES}{given}") from error
     if sizes[0] != sizes[1]:
         raise QueryError("boardYSize", f"square boards alone can be analyzed, not {sizes[0]}x{sizes[1]}")
     return sizes[0]

@@ -113,7 +113,7 @@ def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], sec
         say("positions a second into training")
         figures.encoding = encoding(recipes, _ENCODING * seconds)
     else:
-        figures.missing.append(str(MissingExtra("how fast positions come into training: game stores", "data")))
+        figures.missing.append(str(MissingExtra("measuring how fast positions come into training", "data")))
     _measure_recipes(figures, recipes, _ESTIMATES * seconds, say)
     return figures
 
@@ -173,7 +173,7 @@ def measure_recipe(run: RunConfig, seconds: float, say: Say) -> Figures:
 
 def _measure_recipes(figures: Figures, recipes: Sequence[RunConfig], seconds: float, say: Say) -> None:
     if not (find_spec("torch") and find_spec("lightning_fabric")):
-        figures.missing.append(str(MissingExtra("how long a recipe takes: training", "train")))
+        figures.missing.append(str(MissingExtra("measuring how long a recipe takes", "train")))
         return
     from tengen.benchmark.training import estimate
 

@@ -80,7 +80,8 @@ def command(
             recipes = [name for name in recipe_names() if recipe_kind(name) == _KIND]
             own = [run for run in map(load_recipe, recipes) if run.paper is None]  # published ones take too long
             figures = measure_all(networks, own, seconds, say)
-            figures.missing += [f"{name}: {_ONLY_NETWORKS}" for name in recipe_names() if name not in recipes]
+            if others := [name for name in recipe_names() if name not in recipes]:
+                figures.missing.append(f"{', '.join(others)}: {_ONLY_NETWORKS}")
     if as_json:
         print(json_text(figures.as_dict()))
     else:

@@ -81,4 +81,5 @@ def command(
                 done = appender.rows - first
                 bar.update(task, completed=done)
         others = f", {rows:,} with those before" if (rows := appender.rows) > done else ""
-    print(f"{out}: {done:,} games{others}, {plan.per_game} positions a game, labelled by {teacher_facts['name']}")
+    count = "1 game" if done == 1 else f"{done:,} games"
+    print(f"{out}: {count}{others}, {plan.per_game} positions a game, labelled by {teacher_facts['name']}")

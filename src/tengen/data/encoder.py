@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
+from tengen.coords import MAX_SIZE, SIZES
 from tengen.data.batch import Batch, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.record import UNKNOWN_KOMI
@@ -84,6 +85,8 @@ class Encoder:
         except NetworkError:  # of a plane set written in Python
             raise
         except ValueError as error:
+            if (largest := int(self._store.column("size").max())) > MAX_SIZE:
+                raise StoreError(f"{self._store.path} has games on {largest}x{largest}; boards are {SIZES}") from error
             raise StoreError(
                 f"{self._store.path}: {error}; if it is the store that is damaged, import the games again"
             ) from error
