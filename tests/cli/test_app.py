@@ -508,8 +508,13 @@ def test_letters_that_the_output_cannot_have_are_escaped(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("line", "found"), [("tengen re", ["review", "recipes"]), ("tengen review --fo", ["--format", "--force"])]
-)
+    ("line", "found"),
+    [
+        ("tengen re", ["review", "recipes"]), ("tengen review --fo", ["--format", "--force"]),
+        ("tengen nets q", ["quantize"]), ("tengen nets add --", ["--name", "--profile", "--help"]),
+        ("tengen nets --ra", ["--raw"]), ("tengen nets default --ra", ["--raw"]),
+    ],
+)  # fmt: skip
 def test_a_shell_completes_commands_and_options(
     line: str, found: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,9 +139,17 @@ def _complete(args: list[str]) -> int:
 
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     program = typer.Typer(rich_markup_mode=None)
+    _, *words = line.split() or [""]
     for name, verb in VERBS.items():  # only the command that is typed is imported
-        command = importlib.import_module(verb.module).command if line.split()[1:2] == [name] else lambda: None
-        program.command(name, help=verb.help)(command)
+        module = importlib.import_module(verb.module) if words[:1] == [name] else None
+        further: Mapping[str, Callable[..., object]] = getattr(module, "SUBCOMMANDS", {})
+        if words[1:] and any(each.startswith(words[1]) for each in further):
+            group = typer.Typer(rich_markup_mode=None)
+            for each, command in further.items():
+                group.command(each)(command)
+            program.add_typer(group, name=name, help=verb.help)
+        else:
+            program.command(name, help=verb.help)(module.command if module else lambda: None)
     program(args=args, prog_name="tengen")
     return 0
 
