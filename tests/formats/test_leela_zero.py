@@ -236,7 +236,7 @@ def test_families_that_no_configuration_names_are_named(
     onnx.helper.set_model_props(model, card.metadata())
     onnx.save(model, network)
     with pytest.raises(NetworkError, match=f"cannot express this network: family is {family}, not "):
-        export_network(network, form, tmp_path / "out")
+        export_network(network, form, tmp_path / "out.bin")
 
 
 def ask_leela_zero(weights: Path, games: list[Game]) -> list[tuple[np.ndarray, float]]:
