@@ -246,6 +246,14 @@ def test_on_a_phone_large_boards_ask_to_confirm_a_move(site: tuple[str, Path], t
         finger(tab, [(100, 200)])
         tab.until(lambda: len(tab.stones()) == 1)
         finger(tab, [(195, 330)])
+        tab.until(lambda: tab.script(ghosts) == 1)
+        edges = "return [document.querySelector('.tg-board svg').getBoundingClientRect().bottom, "
+        edges += "document.querySelector('.tg-confirm').getBoundingClientRect().top, "
+        edges += "document.querySelector('.tg-confirm').getBoundingClientRect().bottom, innerHeight]"
+        board, top, bottom, window = tab.script(edges)  # type: ignore[misc]
+        assert board <= top and bottom <= window, "the button hides no point and is in view"
+        seen = "return document.elementFromPoint(innerWidth / 2, arguments[0]).className"
+        assert "tg-confirm" in str(tab.script(seen, (top + bottom) / 2)), "and nothing hides it"
         tab.click("confirm-move")
         tab.until(lambda: len(tab.stones()) == 2)
         tab.click("preferences")
