@@ -209,6 +209,16 @@ def test_a_problem_is_listed_by_its_name_until_it_is_played_on(tmp_path: Path) -
     assert [game.title for game in library.recent()] == ["You \u2013 Tengen"]
 
 
+def test_a_game_on_a_board_that_is_too_large_here_cannot_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server without TENGEN_MAX_SIZE=25 offered a game on 25x25, which it then refused to open."""
+    library = GameLibrary(tmp_path)
+    library.keep(played())
+    (game,) = library.games()
+    assert game.unfinished and game.can_go_on
+    monkeypatch.setattr("tengen.web.library.MAX_SIZE", 7)
+    assert game.unfinished and not game.can_go_on
+
+
 def test_an_unfinished_game_is_found_behind_many_that_were_opened_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from tengen.coords import MAX_SIZE
 from tengen.disk import data_folder, write_whole
 from tengen.errors import SgfError, TengenError, os_reason
 from tengen.sgf import split_trees
@@ -63,6 +64,12 @@ class KeptGame:
     def unfinished(self) -> bool:
         """Whether a game with the engine goes on here."""
         return self.state.get("unfinished") is True
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether an unfinished game is on a board of this program, which TENGEN_MAX_SIZE decides."""
+        size = self.state.get("size")
+        return self.unfinished and (not isinstance(size, int) or size <= MAX_SIZE)
 
     @property
     def tab(self) -> str:

@@ -232,7 +232,7 @@ class Site:
         library = self._library
         if library is None or self._record or not page.session.untouched:
             return
-        games = await asyncio.to_thread(lambda: [game for game in library.games() if game.unfinished])
+        games = await asyncio.to_thread(lambda: [game for game in library.games() if game.can_go_on])
         shown = library.shown(self._shown())
         waiting = (game for game in games if game.path not in shown and self._may_be_one(game.tab, page.tab))
         if page.is_live and page.session.untouched and (game := next(waiting, None)):
