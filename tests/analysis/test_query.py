@@ -57,7 +57,7 @@ def test_fields_of_any_depth_get_one_answer(head: str) -> None:
         ("moves", None, "pairs"),
         ("moves", "E5", "pairs"),
         ("moves", [["B", "E5", 1]], "pairs"),
-        ("boardXSize", 26, f"a whole number expected, from {SIZES}, not 26"),
+        ("boardXSize", 26, f"a whole number from {SIZES} expected, not 26"),
         ("moves", [["R", "E5"]], "'R'"),
         ("moves", [["B", "J9"]], "J9"),
         ("moves", [["B", "C3"], ["W", "C3"]], "Illegal move 1: C3"),

@@ -59,11 +59,12 @@ def read_vertex(name: str, value: object, size: int) -> int:
         raise QueryError(name, str(error)) from error
 
 
-def read_integer(fields: Fields, name: str, low: int, high: int) -> int:
-    """The whole number of a field, in this range. Raises QueryError for anything else, and where there is none."""
+def read_integer(fields: Fields, name: str, low: int, high: int, span: str = "") -> int:
+    """The whole number of a field, in this range, which `span` says in other words. Raises QueryError for anything else,
+    and where there is none."""
     value = fields.get(name, _MISSING)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise QueryError(name, f"a whole number from {low} to {high} expected{_not(value)}")
+        raise QueryError(name, f"a whole number from {span or f'{low} to {high}'} expected{_not(value)}")
     return value
 
 

@@ -30,13 +30,7 @@ class QueryPosition:
 
 def board_size(fields: Fields) -> int:
     """The board size of a query. Raises QueryError where there is none, or for a board that is not square."""
-    sizes = []
-    for name in ("boardXSize", "boardYSize"):
-        try:
-            sizes.append(read_integer(fields, name, MIN_SIZE, MAX_SIZE))
-        except QueryError as error:
-            given = f", not {shown(fields[name])}" if name in fields else ""
-            raise QueryError(name, f"a whole number expected, from {SIZES}{given}") from error
+    sizes = [read_integer(fields, name, MIN_SIZE, MAX_SIZE, SIZES) for name in ("boardXSize", "boardYSize")]
     if sizes[0] != sizes[1]:
         raise QueryError("boardYSize", f"square boards alone can be analyzed, not {sizes[0]}x{sizes[1]}")
     return sizes[0]
