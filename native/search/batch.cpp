@@ -18,8 +18,8 @@ bool finite(std::span<const float> values) {
 }
 
 // Positions that wait do not know each other's values, which costs a small tree the most: visits of a tree that counts
-// by weights for each position of a batch. Two positions cost it nothing that a match could show, and on two cores take
-// as long as one.
+// by weights for each position of a batch. Two positions cost it nothing that a match could show, and two cores compute
+// them sooner than one after the other.
 constexpr std::uint32_t kVisitsPerPosition = 16;
 constexpr std::uint32_t kPositionsOfSmallTree = 2;
 
