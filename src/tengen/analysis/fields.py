@@ -60,7 +60,7 @@ def read_vertex(name: str, value: object, size: int) -> int:
 
 
 def read_integer(fields: Fields, name: str, low: int, high: int, span: str = "") -> int:
-    """The whole number of a field, in this range, which `span` says in other words. Raises QueryError for anything else,
+    """The whole number of a field, in this range, of which errors speak as `span`. Raises QueryError for anything else,
     and where there is none."""
     value = fields.get(name, _MISSING)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
